@@ -98,5 +98,6 @@ READING: dict[str, FactVerb] = {
     "contradictions": lambda c: c.memory.facts.contradictions(scope=c.scope),
     "decisions": lambda c: c.memory.facts.decisions(scope=c.scope),
     "export": lambda c: c.memory.facts.export(scope=c.scope),
+    "networkx": lambda c: c.memory.facts.networkx(scope=c.scope),
 }
 FACT_VERBS: dict[str, FactVerb] = WRITING | READING

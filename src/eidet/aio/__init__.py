@@ -174,3 +174,4 @@ class AsyncFacts(Hopping[FactsNamespace]):
     undo: ClassVar = hop(FactsNamespace.undo)
     decisions: ClassVar = hop(FactsNamespace.decisions)
     export: ClassVar = hop(FactsNamespace.export)
+    networkx: ClassVar = hop(FactsNamespace.networkx)

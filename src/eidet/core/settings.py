@@ -114,6 +114,7 @@ class Settings:
     poison: str = "untrusted"  # scan texts for injected instructions: "untrusted", "all" or "off"
     quarantine_above: float | None = None  # hide texts with at least this poison score until reviewed
     review: str = "off"  # what waits until a person approves it: "derived", "untrusted" or "all" records
+    waiting: str = "hidden"  # records that wait because of `review`: "hidden", or "marked" in answers
     audit: str | None = None  # the audit log file; "off" opens an audited memory without its log
     audit_recalls: bool = False  # audit reads too
     audit_sync: bool = False  # sync each audit entry to disk before the change is made
@@ -215,7 +216,7 @@ def _table(file: Path) -> dict[str, Any]:
 # A memory that was given no settings uses those of the environment, as the command line does.
 
 SECURITY: Final = (
-    *("guard", "guard_key", "poison", "quarantine_above", "review"),
+    *("guard", "guard_key", "poison", "quarantine_above", "review", "waiting"),
     "key",
     *("audit", "audit_recalls", "audit_sync", "audit_key_file"),
 )

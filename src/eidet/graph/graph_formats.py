@@ -9,10 +9,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from importlib import import_module
 from typing import Any, Final
 
 from ..core.draft import Draft
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Misconfigured
 from ..core.record import Kind
 from ..core.validate import dump_json
 from ..text.facts.statement import VALUE, Statement

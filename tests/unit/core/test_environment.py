@@ -61,6 +61,7 @@ VALUES = {
     "poison": "all",
     "quarantine_above": "0.5",
     "review": "all",
+    "waiting": "marked",
     "key": new_key(),
     "audit": "audit.jsonl",
     "audit_recalls": "yes",

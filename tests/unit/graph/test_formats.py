@@ -1,4 +1,4 @@
-"""Facts in and out: the file of the MCP reference server."""
+"""Facts in and out: the file of the MCP reference server, networkx."""
 
 from __future__ import annotations
 
@@ -52,3 +52,21 @@ def test_a_damaged_file_leaves_nothing_behind(memory: Memory, tmp_path: Path) ->
     with pytest.raises(BadInput, match="line 9"):
         import_memories(memory, "mcp", bad)
     assert memory.count() == 0
+
+
+def tell(memory: Memory) -> None:
+    memory.facts.add("Ann", "lives_in", "Lisbon", since="2024-01-10")
+    memory.facts.add("Ann", "lives_in", 'Porto <"&|>', since="2024-06-03")
+    memory.facts.add("Ann", "age", 34)
+
+
+def test_networkx_has_entities_and_facts(memory: Memory) -> None:
+    pytest.importorskip("networkx", reason="needs networkx: pip install networkx")
+    tell(memory)
+    graph = memory.facts.networkx(ever=True)
+    assert graph.number_of_nodes() == 4
+    assert sorted(data["relation"] for _, _, data in graph.edges(data=True)) == [
+        "age",
+        "lives_in",
+        "lives_in",
+    ]

@@ -52,7 +52,7 @@ NAMESPACES = {
     "admin": AdminNamespace,
 }
 REFUSED = {
-    "facts": {"read"},
+    "facts": {"read", "networkx"},
     "upkeep": {
         *("maintain", "background", "retention", "end_session", "unarchive", "detail", "restore"),
         "claim_archive",

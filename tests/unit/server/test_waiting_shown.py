@@ -1,4 +1,4 @@
-"""What waits for review is hidden by every verb that answers, through every door, unless it is asked for."""
+"""What waits for review is hidden, or shown with a mark: by every verb that answers, through every door."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ from tests.unit.server.mcp.agents import call, connect, text_of
 
 from eidet import Memory, Settings
 
+MARKS = ("waits for review", '"quarantined"')  # for people, and for programs
 Ask = Callable[[Running, Path], str]
 
 
@@ -41,7 +42,7 @@ def tell(answer: Any) -> str:
     if hasattr(answer, "tokens"):
         return str(answer.text)
     if isinstance(answer, int):
-        return "Porto" if answer > 1 else ""
+        return f"Porto waits for review {answer}" if answer > 1 else ""
     hits = getattr(answer, "hits", answer)
     told = [one.to_dict() if hasattr(one, "to_dict") else asdict(one) for one in hits]
     return json.dumps(told, default=str)
@@ -82,27 +83,31 @@ WAYS: dict[str, Ask] = {
 }
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    settings = Settings(review="untrusted")
+@pytest.fixture(scope="module", params=["hidden", "marked"])
+def served(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    settings = Settings(review="untrusted", waiting=request.param)
     with serve_in_thread(tmp_path_factory.mktemp("w") / "m.db", memory_settings=settings) as server:
         memory = server.memory.core
         memory.remember("Ann lives in Lisbon")
         memory.remember("Ann moves to Porto in May", trust="web")
         aside = memory.remember("Ann moves to Tokyo in June")
         memory.trust.quarantine(aside.id, because="odd")
-        yield server
+        yield request.param, server
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_what_waits_is_hidden(server: Running, way: str, tmp_path: Path) -> None:
+def test_what_waits_is_hidden_or_marked(served: tuple[str, Running], way: str, tmp_path: Path) -> None:
+    waiting, server = served
     shown = WAYS[way](server, tmp_path)
-    assert "Porto" not in shown
+    assert ("Porto" in shown) == (waiting == "marked")
+    if waiting == "marked":
+        assert any(mark in shown for mark in MARKS)
     assert "Tokyo" not in shown  # somebody set it aside by hand
 
 
-def test_what_waits_and_is_asked_for_has_a_mark(server: Running) -> None:
-    memory = server.memory.core
-    assert "waits for review" in memory.context(ASK, trust="quarantined").text
-    assert any("Porto" in hit.text for hit in memory.recall(ASK, trust="quarantined"))
-    assert "waits for review" not in memory.context(ASK).text
+def test_what_was_approved_has_no_mark(tmp_path: Path) -> None:
+    with Memory(embedder="hashing:64", settings=Settings(review="all", waiting="marked")) as memory:
+        note = memory.remember("Ann moves to Porto in May")
+        assert "waits for review" in memory.context(ASK).text
+        memory.trust.approve(note.id)
+        assert "waits for review" not in memory.context(ASK).text + memory.recall(ASK)[0].why()

@@ -76,6 +76,8 @@ _DUE: Final = {
     "untrusted": "texts from untrusted sources wait for review",
     "derived": "texts made from other memories wait for review",
 }
+_WAITS: Final = Condition("state.quarantine.because", "in", list(_DUE.values()))
+SHOWN: Final = SEEN | Where(trust=(Trust.QUARANTINED,), conditions=(_WAITS,))
 
 
 def _is_due(record: Record, review: str) -> bool:
@@ -107,11 +109,15 @@ def _asks_aside(where: Where) -> bool:
     return any(_asks_aside(part) for part in (*where.every, *where.some))
 
 
-def without_quarantine(where: Where | None) -> Where:
-    """Excludes quarantined records from a filter that does not ask for them."""
+def without_quarantine(where: Where | None, waiting: str) -> Where:
+    """Excludes quarantined records from a filter that does not ask for them.
+
+    With `waiting` "marked", keeps those that are quarantined only because the setting `review` requires it.
+    """
+    seen = SHOWN if waiting == "marked" else SEEN
     if where is None:
-        return SEEN
-    return where if _asks_aside(where) else Where(every=(where, SEEN))
+        return seen
+    return where if _asks_aside(where) else Where(every=(where, seen))
 
 
 # Quoting untrusted text.

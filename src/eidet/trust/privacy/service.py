@@ -213,8 +213,8 @@ class Guarding:
         return chosen if self._asking is None else self._asking.where(chosen)
 
     def filter_visible(self, where: Where | None) -> Where:
-        """Works like `guard_filter`, but excludes quarantine unless the filter asks for it."""
-        return without_quarantine(self.guard_filter(where))
+        """Works like `guard_filter`, but excludes quarantine unless the filter or settings ask for it."""
+        return without_quarantine(self.guard_filter(where), self._parts.settings.waiting)
 
     # Quarantine and review.
 
