@@ -7,5 +7,5 @@ hook.py          the program that an agent starts at each event; imports nothing
 resident.py      the process that keeps a memory open between events, and ends by itself
 recalling.py     the context for an event, and the records that a session was shown
 transcripts.py   parses messages and tool calls from the files and events of each agent
-capturing.py     makes drafts of those
+capturing.py     makes drafts of those, with their trust
 """

@@ -1,8 +1,8 @@
-"""Makes drafts of a turn, and says how long they are kept.
+"""Makes drafts of a turn, with the trust and the retention of each.
 
 Messages of the user and the assistant are kept as such, and decisions in them as facts. Commands are kept as
-the agent wrote them, with their outcome. Text of a tool or the web is not kept, nor is the answer of a turn
-that read some: it could be what a page wanted to be remembered.
+the agent wrote them, with their outcome. Text of a tool or the web (of an error, of a page) is quarantined:
+a person reviews it with `eidet review`, and until it is approved no answer contains it.
 """
 
 from __future__ import annotations
@@ -13,14 +13,20 @@ from functools import partial
 from typing import Any, Final
 
 from ..core.draft import Draft
+from ..core.record import Trust
 from ..core.settings import Retention
+from ..core.where import Where
+from ..memory import Memory
 from .transcripts import Done, Said, Step
 
 _PROMPT_CHARS: Final = 4_000
 _ANSWER_CHARS: Final = 2_000
 _COMMAND_CHARS: Final = 200
+_OUTPUT_CHARS: Final = 400
 _MOST_COMMANDS: Final = 20  # in a turn
+_ASIDE: Final = "quarantined"
 _DECIDED: Final = 0.8  # the importance of a decision
+_UNREVIEWED_DAYS: Final = 30  # that text may wait in quarantine
 RETENTION: Final = (  # by then, upkeep has made episodes of them; decisions stay
     Retention(scope="projects/**", kinds=("message", "action"), then="delete", days=180, name="turns"),
 )
@@ -42,11 +48,19 @@ _IN_COMMAND: Final = re.compile(
     re.VERBOSE,
 )
 _LAST_WORD: Final = re.compile(r"[^\s`]*$")
+_ERROR: Final = re.compile(r"error|exception|fail|not found|denied|cannot|can't|fatal", re.IGNORECASE)
 
 
 def make_drafts(steps: Sequence[Step], tool: str, session: str) -> list[Draft]:
     """Makes drafts of a turn, in the order in which it happened."""
     return [draft for turn in _split_turns(steps) for draft in _draft_turn(turn, tool, session)]
+
+
+def forget_unreviewed(memory: Memory, now: float) -> None:
+    """Forgets quarantined text of tools and pages that was not approved within a month."""
+    old = Where(trust=(Trust.QUARANTINED,), created_until=now - _UNREVIEWED_DAYS * 86_400)
+    for scope in memory.scopes("projects"):
+        memory.forget(where=old, scope=scope, for_good=False)
 
 
 def _split_turns(steps: Sequence[Step]) -> Iterator[list[Step]]:
@@ -73,10 +87,17 @@ def _draft_turn(turn: list[Step], tool: str, session: str) -> Iterator[Draft]:
     if commands:
         lines = [f"`{_shorten(one.what, _COMMAND_CHARS)}`{_OUTCOMES[one.failed]}" for one in commands]
         yield draft(commands[0], "Ran " + "; ".join(lines), kind="action")
-    if not any(step.sort == "web" for step in done):
-        for said in answers[-1:]:
-            yield draft(said, _shorten(said.text, _ANSWER_CHARS), kind="message")
-            yield from _draft_decisions(said, draft)
+    for error, fix in _find_fixes(done):
+        text = f"`{_shorten(error.what, _COMMAND_CHARS)}` failed: {_error_line(error.output)}"
+        text = f"{text} It worked after {fix}."
+        yield draft(error, text, part="/error", trust=_ASIDE, source="the output of a command")
+    pages = [step for step in done if step.sort == "web"]
+    for page in (one for one in pages if one.output):
+        text = f"{_shorten(page.what, _COMMAND_CHARS)} said: {_shorten(page.output, _OUTPUT_CHARS)}"
+        yield draft(page, text, trust=_ASIDE, source=_shorten(page.what, _COMMAND_CHARS))
+    for said in answers[-1:]:
+        yield draft(said, _shorten(said.text, _ANSWER_CHARS), kind="message", trust=_ASIDE if pages else None)
+        yield from () if pages else _draft_decisions(said, draft)
 
 
 def _draft_decisions(said: Said, draft: Callable[..., Draft]) -> Iterator[Draft]:
@@ -104,6 +125,29 @@ def _find_decisions(text: str) -> list[str]:
     return [
         one for one in sentences if 15 <= len(one) <= 300 and not one.endswith("?") and _DECISION.search(one)
     ]
+
+
+def _find_fixes(done: Sequence[Done]) -> Iterator[tuple[Done, str]]:
+    """Yields each command that failed and worked later, with what was done in between."""
+    for at, error in enumerate(done):
+        if error.sort != "command" or not error.failed:
+            continue
+        later = done[at + 1 :]
+        same = (n for n, step in enumerate(later) if step.what == error.what and step.failed is False)
+        between = later[: next(same, 0)]
+        fix = [_describe_fix(step) for step in between if step.sort != "web" and not step.failed]
+        if fix:
+            yield error, "; ".join(dict.fromkeys(fix))
+
+
+def _describe_fix(step: Done) -> str:
+    return f"an edit of {step.what}" if step.sort == "edit" else f"`{_shorten(step.what, _COMMAND_CHARS)}`"
+
+
+def _error_line(output: str) -> str:
+    """Returns the last line that mentions an error, or else the last line."""
+    lines = [line.strip() for line in output.splitlines() if line.strip()] or [""]
+    return _shorten(next((line for line in reversed(lines) if _ERROR.search(line)), lines[-1]), _OUTPUT_CHARS)
 
 
 def _shorten(text: str, chars: int) -> str:

@@ -93,23 +93,22 @@ def _own_file(text: str) -> _Edit:
 
 
 def _json_edit(entries: Sequence[Entry], base: Mapping[str, Any]) -> _Edit:
-    return _shared_file(
-        lambda text: add_entries(text, entries, base), lambda text: remove_entries(text, entries, base)
-    )
+    def edit(before: str | None, remove: bool) -> str | None:
+        if not remove:
+            return add_entries(before or "", entries, base)
+        after = remove_entries(before or "", entries, base)
+        return before if after == (before or "") else after or None
+
+    return edit
 
 
 def _toml_edit(entry: Entry) -> _Edit:
     name = ".".join((*entry.path, MCP))
-    return _shared_file(
-        lambda text: add_table(text, name, entry.value), lambda text: remove_table(text, name)
-    )
 
-
-def _shared_file(add: Callable[[str], str], take_out: Callable[[str], str]) -> _Edit:
     def edit(before: str | None, remove: bool) -> str | None:
         if not remove:
-            return add(before or "")
-        after = take_out(before or "")
+            return add_table(before or "", name, entry.value)
+        after = remove_table(before or "", name)
         return before if after == (before or "") else after or None
 
     return edit

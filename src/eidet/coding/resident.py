@@ -26,7 +26,7 @@ from ..core.errors import EidetError, Unavailable
 from ..core.settings import Settings, read_choices, read_settings
 from ..memory import Memory
 from ..store.sql.inspect_file import file_of
-from .capturing import RETENTION, make_drafts
+from .capturing import RETENTION, forget_unreviewed, make_drafts
 from .hook import KEY, address_in, home, write_log
 from .recalling import Session, recall, remove_old_sessions, scope_of, session_of, write_answer
 from .transcripts import find_steps
@@ -91,6 +91,7 @@ class _Resident:
         try:
             if (memory := self._open(False)) is not None:
                 memory.upkeep.maintain()
+                forget_unreviewed(memory, time.time())
         except (EidetError, OSError) as error:
             write_log(f"upkeep: {error}")
         return True

@@ -20,10 +20,14 @@ _SHELLS: Final = frozenset(
         *("run_shell_command", "run_terminal_cmd"),
     )
 )
+_EDITS: Final = frozenset(
+    ("edit", "write", "multiedit", "notebookedit", "apply_patch", "replace", "write_file", "patch")
+)
 _WEB: Final = re.compile(r"web|fetch|browser|^mcp_", re.IGNORECASE)
 _SCAFFOLD: Final = re.compile(r"\s*(?:<[a-z]|# AGENTS\.md|Caveat: )")  # added in the name of the user
 _ADDED: Final = re.compile(r"<(system-reminder|hook_context)>.*?</\1>", re.DOTALL)  # by an agent or by us
 _EXIT: Final = re.compile(r'(?im:^(?:process exited with code|exit code:?)|"exit_code":)\s*(-?\d+)')
+_PATCHED: Final = re.compile(r"^\*\*\* (?:Add|Update|Delete) File: (.+)$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -38,11 +42,12 @@ class Said:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Done:
-    """A call of a tool: a command, or something from the web (`sort`)."""
+    """A call of a tool: a command, an edit of a file, or something from the web (`sort`)."""
 
     key: str
     sort: str
-    what: str  # the command line
+    what: str  # the command line, the file or the address
+    output: str = ""
     failed: bool | None = None  # None: unknown
     when: str | None = None
 
@@ -167,7 +172,7 @@ def _parse_event(given: Mapping[str, Any]) -> Iterator[Step]:
     for name in ("last_assistant_message", "prompt_response", "text"):
         yield from _said(f"{key}.answer", "assistant", given.get(name), None)
     if isinstance(command := given.get("command"), str):
-        yield Done(key=f"{key}.{command}", sort="command", what=command)
+        yield Done(key=f"{key}.{command}", sort="command", what=command, output=str(given.get("output", "")))
 
 
 def _said(key: str, who: Any, text: Any, when: Any) -> Iterator[Said]:
@@ -177,14 +182,16 @@ def _said(key: str, who: Any, text: Any, when: Any) -> Iterator[Said]:
 
 
 def _called(key: str, tool: Any, asked: Any, when: Any) -> Done | None:
-    """Returns a call whose outcome is not known yet, or None if it is not worth remembering."""
+    """Returns a call whose output is not known yet, or None if it is not worth remembering."""
     tool = str(tool or "").lower()
     if isinstance(asked, str) and asked.startswith("{"):
         asked = _load(asked.encode())
     if tool in _SHELLS:
         return Done(key=key, sort="command", what=_command_of(asked), when=when)
+    if tool in _EDITS:
+        return Done(key=key, sort="edit", what=_file_of(asked), when=when)
     if _WEB.search(tool):
-        return Done(key=key, sort="web", what=tool, when=when)
+        return Done(key=key, sort="web", what=str(_first(asked, "url", "query") or tool), when=when)
     return None
 
 
@@ -194,14 +201,25 @@ def _answered(call: Done, output: str, failed: Any) -> Done:
         failed = code[1] != "0"
     elif failed is None and call.sort == "command":
         failed = False
-    return replace(call, failed=failed)
+    return replace(call, output=output, failed=failed)
 
 
 def _command_of(asked: Any) -> str:
-    found = (asked.get("command") or asked.get("cmd")) if isinstance(asked, dict) else asked
+    found = asked if isinstance(asked, str) else _first(asked, "command", "cmd")
     if not isinstance(found, list):
         return str(found or "")
     return str(found[-1]) if found[:1] in (["bash"], ["sh"], ["zsh"]) else " ".join(map(str, found))
+
+
+def _file_of(asked: Any) -> str:
+    patch = asked if isinstance(asked, str) else _first(asked, "input", "patch", "patchText")
+    if isinstance(patch, str) and (files := _PATCHED.findall(patch)):
+        return ", ".join(files)
+    return str(_first(asked, "file_path", "filePath", "path", "notebook_path") or "a file")
+
+
+def _first(asked: Any, *names: str) -> Any:
+    return next((asked[name] for name in names if asked.get(name)), None) if isinstance(asked, dict) else None
 
 
 def _text_of(content: Any) -> str:
