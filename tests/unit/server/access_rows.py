@@ -140,3 +140,9 @@ TOOLS: Final = (
     ToolRow("reject", (ADMIN,), {"id": ID}),
     ToolRow("facts", (READ,), {"about": "Ann"}),
 )
+RESOURCES: Final = (  # what every one of them tells is for readers
+    "memory://profile",
+    "memory://sessions",
+    "memory://profile/acme/ann",
+    "memory://sessions/acme/ann",
+)

@@ -19,6 +19,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'eidet[server]'")
 
 from mcp import Client
+from mcp.shared.exceptions import MCPError
 from tests.servers.served import Running, serve_in_thread
 from tests.unit.server.access_rows import (
     ADMIN,
@@ -27,6 +28,7 @@ from tests.unit.server.access_rows import (
     ID,
     OWN,
     READ,
+    RESOURCES,
     ROWS,
     TOOLS,
     WRITE,
@@ -307,6 +309,17 @@ class Local:
         answer = self.run(rights, lambda agent: call(agent, row.tool, **row.arguments, scope=scope))
         return f"{text_of(answer)} {answer.structured_content}", answer.is_error
 
+    def read(self, rights: tuple[Right, ...], ask: Callable[[Client], Awaitable[object]]) -> tuple[str, bool]:
+        """What a resource or a prompt tells a caller, and whether it failed."""
+
+        async def tell(agent: Client) -> tuple[str, bool]:
+            try:
+                return str(await ask(agent)), False
+            except MCPError as error:
+                return str(error), True
+
+        return self.run(rights, tell)
+
 
 @pytest.fixture(scope="module")
 def local() -> Iterator[Local]:
@@ -337,12 +350,46 @@ def test_a_tool_enters_no_other_scope(local: Local, row: ToolRow, scope: str) ->
     assert said.replace("other", "nowhere") == local.call(row, FULL, scope and "nowhere")[0]
 
 
-def test_every_tool_has_a_row(local: Local) -> None:
-    tools = local.run(FULL, lambda agent: agent.list_tools()).tools
-    assert {tool.name for tool in tools} == {row.tool for row in TOOLS}
+@pytest.mark.parametrize("uri", RESOURCES)
+def test_a_resource_is_for_readers(local: Local, uri: str) -> None:
+    fill(local.memory.core)
+    for rights in SETS:
+        said, failed = local.read(rights, lambda agent: agent.read_resource(uri))
+        assert failed == (READ not in rights), said
+        assert OTHER not in said
+        if READ not in rights:
+            assert OWN not in said
+
+
+def test_every_tool_and_resource_has_a_row(local: Local) -> None:
+    async def list_names(agent: Client) -> tuple[set[str], set[str], list[str]]:
+        tools = {tool.name for tool in (await agent.list_tools()).tools}
+        resources = {str(one.uri) for one in (await agent.list_resources()).resources}
+        templates = (await agent.list_resource_templates()).resource_templates
+        prompts = [one.name for one in (await agent.list_prompts()).prompts]
+        return tools, resources | {one.uri_template.replace("{+scope}", SCOPE) for one in templates}, prompts
+
+    tools, resources, prompts = local.run(FULL, list_names)
+    assert tools == {row.tool for row in TOOLS}
+    assert resources == set(RESOURCES)
+    assert prompts == ["briefing"]
 
 
 def test_a_tool_that_a_key_may_not_call_is_not_listed(local: Local) -> None:
     for rights in SETS:
         listed = {tool.name for tool in local.run(rights, lambda agent: agent.list_tools()).tools}
         assert listed == {row.tool for row in TOOLS if row.rights[0] in rights}
+
+
+def test_the_prompt_is_for_readers(local: Local) -> None:
+    fill(local.memory.core)
+    said, _ = local.read((READ,), brief)
+    assert OWN in said
+    said, failed = local.read((WRITE, FORGET, ADMIN), brief)
+    assert failed
+    assert "the right 'read'" in said
+    assert OWN not in said
+
+
+async def brief(agent: Client) -> object:
+    return await agent.get_prompt("briefing", {"topic": "where does Ann live?"})

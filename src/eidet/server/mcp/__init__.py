@@ -5,6 +5,7 @@ tool_arguments.py   the arguments of tools, with descriptions for a model
 tool_answers.py     the answers of tools, as text and as values
 agent_access.py     the caller and its access: keys, scopes and rights as in REST
 memory_server.py    the SDK's server, with rights, checked arguments and errors that a model can act on
+scope_resources.py  a scope's profile and sessions as resources, and a prompt
 mounting.py         `/mcp` inside of `eidet serve`
 """
 
@@ -24,6 +25,7 @@ from ..access import LOCAL, Caller, Right
 from .agent_access import AgentAccess
 from .memory_server import CountCall, MemoryServer
 from .memory_tools import MemoryTools
+from .scope_resources import ScopeResources, add_resources
 
 __all__ = ["create_mcp", "serve_stdio"]
 
@@ -52,6 +54,7 @@ def create_mcp(
     access = AgentAccess(local, home)
     server = MemoryServer(access, count=count)
     _add_memory_tools(server, MemoryTools(memory, access))
+    add_resources(server, ScopeResources(memory, access))
     return server
 
 

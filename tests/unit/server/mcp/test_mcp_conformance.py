@@ -153,3 +153,5 @@ def test_the_inspector_lists_and_calls(node: Path, plain_server: str, tmp_path: 
             "text=Ann is in Porto",
         )
         assert stored["structuredContent"]["stored"][0]["text"] == "Ann is in Porto"
+        assert inspect(node, *server, "--method", "resources/list")["resources"]
+        assert inspect(node, *server, "--method", "prompts/list")["prompts"][0]["description"]

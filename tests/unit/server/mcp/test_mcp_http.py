@@ -90,6 +90,8 @@ def test_keys_share_a_scope_or_are_kept_apart(era: str, tmp_path: Path) -> None:
             assert (await ask(ben, "recall", query="Ann"))["memories"] == []
             said = await fail(ben, "recall", query="Ann", scope="acme/ann")
             assert said == (await fail(ben, "recall", query="Ann", scope="acme/zoe")).replace("zoe", "ann")
+            with pytest.raises(Exception, match="there is no scope"):
+                await ben.read_resource("memory://profile/acme/ann")
         async with connect(url, "secret-reader", era) as reader:
             names = [tool.name for tool in (await reader.list_tools()).tools]
             assert names == ["recall", "recall_all", "context", "history", "facts"]

@@ -9,6 +9,7 @@ import pytest
 pytest.importorskip("mcp", reason="needs mcp: pip install 'eidet[mcp]'")
 
 from mcp import Client
+from mcp.types import TextContent, TextResourceContents
 from tests.unit.server.mcp.agents import ERAS, ask, call, fail, run, text_of
 
 from eidet.server.access import Right
@@ -274,6 +275,35 @@ def test_what_was_forgotten_comes_back_only_on_request() -> None:
         await ask(agent, "remember", text="Ann likes trains", again=True)
 
     run(talk)
+
+
+@each_era
+def test_a_scope_can_be_read_as_resources_and_as_a_prompt(era: str) -> None:
+    async def read(agent: Client, uri: str) -> str:
+        (content,) = (await agent.read_resource(uri)).contents
+        assert isinstance(content, TextResourceContents)
+        assert content.mime_type == "text/markdown"
+        return content.text
+
+    async def talk(agent: Client) -> None:
+        await ask(agent, "remember", text="Ann lives in Porto", importance=0.9)
+        await ask(agent, "remember", text="hello", kind="message", session="s1")
+        await ask(agent, "remember", text="Ben plays chess", scope="acme/ben")
+        assert "Ann lives in Porto" in await read(agent, "memory://profile")
+        assert "s1: 1 turns" in await read(agent, "memory://sessions")
+        assert "Ben plays chess" in await read(agent, "memory://profile/acme/ben")
+        assert "There are none yet" in await read(agent, "memory://sessions/acme/ben")
+        listed = (await agent.list_resources()).resources
+        assert [one.uri for one in listed] == ["memory://profile", "memory://sessions"]
+        assert len((await agent.list_resource_templates()).resource_templates) == 2
+        (prompt,) = (await agent.list_prompts()).prompts
+        assert prompt.description
+        said = await agent.get_prompt("briefing", {"topic": "where does Ann live?"})
+        content = said.messages[0].content
+        assert isinstance(content, TextContent)
+        assert "Ann lives in Porto" in content.text
+
+    run(talk, era=era)
 
 
 @pytest.mark.parametrize("trust", ["web", "tool", "unknown"])
