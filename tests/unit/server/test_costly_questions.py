@@ -1,15 +1,19 @@
-"""Costly questions about facts stop nobody: few run at once, and they end by themselves."""
+"""Costly questions about facts stop nobody: they end by themselves, or when the client leaves."""
 
 from __future__ import annotations
 
+import math
 import signal
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import httpx
-from tests.servers.served import ServerProcess
+import pytest
+from tests.servers import free_port
+from tests.servers.served import Running, ServerProcess
 
-from eidet import Memory
+from eidet import AsyncMemory, Memory, Settings
+from eidet.server.server_settings import ServerSettings
 
 SIDE = 11
 ODD_RING = [[f"?v{n}", "knows", f"?v{(n + 1) % 7}"] for n in range(7)]  # in a graph that has none
@@ -43,3 +47,23 @@ def test_many_costly_questions_stop_neither_others_nor_the_end(tmp_path: Path) -
         assert "(fact_steps); name entities" in answers[0].json()["message"]
     finally:
         server.child.stop(signal.SIGTERM)
+
+
+def test_the_work_ends_when_the_client_leaves() -> None:
+    """A server that goes on for nobody could not be stopped: the question would take minutes."""
+    settings = Settings(fact_steps=10**12, fact_seconds=math.inf)
+    memory = AsyncMemory(embedder="hashing:64", settings=settings)
+    running = Running(memory, ServerSettings(port=free_port()))
+    running.start()
+    try:
+        fill(memory.core)
+        costly = {"patterns": [["?a", "knows", "?b"], *ODD_RING]}
+        for _ in range(3):  # more than may ask at once
+            with pytest.raises(httpx.ReadTimeout), running.http() as http:
+                http.post("/v1/facts/match", json=costly, timeout=0.5)
+        with running.http() as http:
+            answer = http.post("/v1/facts/about", json={"entity": "Ann0"})
+        assert len(answer.json()["facts"]) == 2 * SIDE
+    finally:
+        running.stop()
+        memory.core.close()

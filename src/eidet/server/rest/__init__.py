@@ -19,7 +19,7 @@ from ...core.fact_verb_table import FACTS
 from ...memory.facts import FactsNamespace
 from ..serving import Secured, Serving, serving_of
 from . import admin_routes, feed_routes, memory_routes, search_routes
-from .routing import add_plain_verb
+from .routing import LeavableRoute, add_plain_verb
 
 
 def add_rest(app: FastAPI, serving: Serving) -> None:
@@ -40,7 +40,10 @@ def _add_facts(router: APIRouter) -> None:
     for name, verb in FACTS.items():
         how: dict[str, Any] = {"tags": ["facts"]}
         if "write" not in verb.rights:
-            how["dependencies"] = [Depends(_take_turn, scope="function")]
+            how |= {
+                "dependencies": [Depends(_take_turn, scope="function")],
+                "route_class_override": LeavableRoute,
+            }
         add_plain_verb(router, f"facts/{name}", verb, FactsNamespace, "facts", **how)
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import inspect
 from collections.abc import Callable, Coroutine, Mapping
 from functools import wraps
 from typing import Annotated, Any, Final, get_args, get_type_hints
 
-from fastapi import APIRouter, Depends, Response
+from fastapi import APIRouter, Depends, Request, Response
+from fastapi.routing import APIRoute
 from pydantic import create_model
 from pydantic_core import to_json
 
@@ -22,6 +24,7 @@ from .replies import reply_type, to_wire
 Handler = Callable[..., Coroutine[Any, Any, Response]]
 
 MANY: Final = 20  # records; a larger answer is written in a thread
+_CLIENT_LEFT: Final = 499  # for the log only: the client is gone
 _ERRORS: Final = {
     400: "The Host header is missing, doubled or malformed.",
     401: "There is no valid key.",
@@ -75,6 +78,25 @@ def add_verb(
         description=verb.about,
         **({"responses": errors()} | declared),
     )
+
+
+class LeavableRoute(APIRoute):
+    """A route whose work is cancelled when its client disconnects."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        handle = super().get_route_handler()
+
+        async def handle_unless_left(request: Request) -> Response:
+            await request.body()  # so that the next message is the disconnect
+            answering, leaving = (asyncio.ensure_future(one) for one in (handle(request), request.receive()))
+            try:
+                await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
+                return answering.result() if answering.done() else Response(status_code=_CLIENT_LEFT)
+            finally:
+                leaving.cancel()
+                answering.cancel()
+
+        return handle_unless_left
 
 
 def declare(run: Handler, **types: Any) -> Handler:
