@@ -10,14 +10,13 @@ admin_routes.py    scopes, stats, health, export, load
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
 from typing import Any
 
-from fastapi import APIRouter, Depends, FastAPI, Request
+from fastapi import APIRouter, FastAPI
 
 from ...core.fact_verb_table import FACTS
 from ...memory.facts import FactsNamespace
-from ..serving import Secured, Serving, serving_of
+from ..serving import Secured, Serving
 from . import admin_routes, feed_routes, memory_routes, search_routes
 from .routing import LeavableRoute, add_plain_verb
 
@@ -40,14 +39,5 @@ def _add_facts(router: APIRouter) -> None:
     for name, verb in FACTS.items():
         how: dict[str, Any] = {"tags": ["facts"]}
         if "write" not in verb.rights:
-            how |= {
-                "dependencies": [Depends(_take_turn, scope="function")],
-                "route_class_override": LeavableRoute,
-            }
+            how["route_class_override"] = LeavableRoute
         add_plain_verb(router, f"facts/{name}", verb, FactsNamespace, "facts", **how)
-
-
-async def _take_turn(request: Request) -> AsyncIterator[None]:
-    """Lets few questions about facts run at once: each may keep a processor busy for seconds."""
-    async with serving_of(request).turns.questions:
-        yield

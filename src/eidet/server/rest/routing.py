@@ -17,7 +17,7 @@ from ...core.record import Record
 from ...core.verb_table import Verb
 from ..access import Right
 from ..errors import ErrorBody
-from ..serving import Grant, Serving, needs
+from ..serving import Grant, Serving, needs, serving_of
 from .bodies import check_records, make_body, to_arguments
 from .replies import reply_type, to_wire
 
@@ -81,14 +81,22 @@ def add_verb(
 
 
 class LeavableRoute(APIRoute):
-    """A route whose work is cancelled when its client disconnects."""
+    """A route whose work is cancelled when its client disconnects; few of its requests run at once.
+
+    Each may keep a processor busy for seconds.
+    """
 
     def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
         handle = super().get_route_handler()
 
+        async def take_turn(request: Request) -> Response:
+            async with serving_of(request).turns.questions:
+                return await handle(request)
+
         async def handle_unless_left(request: Request) -> Response:
             await request.body()  # so that the next message is the disconnect
-            answering, leaving = (asyncio.ensure_future(one) for one in (handle(request), request.receive()))
+            answering = asyncio.ensure_future(take_turn(request))
+            leaving = asyncio.ensure_future(request.receive())
             try:
                 await asyncio.wait((answering, leaving), return_when=asyncio.FIRST_COMPLETED)
                 return answering.result() if answering.done() else Response(status_code=_CLIENT_LEFT)
