@@ -20,7 +20,7 @@ from ..core.validate import Json
 from ..memory import Memory
 from .captured import Captured
 
-log: Final = logging.getLogger("eidet")
+_log: Final = logging.getLogger("eidet")
 _EVERY_SECONDS: Final = 60.0
 
 Store = Callable[[Captured], None]
@@ -139,4 +139,4 @@ def warn(place: str, error: BaseException, now: float) -> None:
     """Logs a failure, at most once a minute for each place."""
     if now - _warned.get(place, -math.inf) >= _EVERY_SECONDS:
         _warned[place] = now
-        log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)
+        _log.warning("hooks: %s: %s: %s", place, type(error).__name__, error, exc_info=error)

@@ -64,10 +64,7 @@ class Conversation:
         self._scope = one(scope)
         self._agent = agent
         self._counter = counter
-        if session is None:
-            self._session = str(uuid.uuid4())
-        else:
-            self._session = _check_session(session)
+        self._session = str(uuid.uuid4()) if session is None else _check_session(session)
         self._details: Details = {"scope": self._scope, "session": self._session, "agent": agent}
         self._messages = Where(kinds=(Kind.MESSAGE,), session=self._session)
         self._summary_id = summary_id(self._session)

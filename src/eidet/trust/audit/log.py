@@ -38,8 +38,8 @@ if sys.platform != "win32":
     import fcntl
 
 told: logging.Logger = logging.getLogger("eidet")
-_FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 _turns: Final = threading.RLock()  # of threads on Windows, where only one process may write
+_FLAGS: Final = os.O_RDWR | os.O_CREAT | getattr(os, "O_BINARY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 class AuditLog:
@@ -54,6 +54,7 @@ class AuditLog:
         self.path: Path = Path(audit.path)
         self.key: bytes | None = audit.key if isinstance(audit.key, bytes) else None
         self.identity: str = ""  # the unique id of this log, from its first entry
+        self._places = str(self.path), str(head_path(self.path))
         self._clock = clock
         self._seen: Tail | None = None
         try:
@@ -123,7 +124,7 @@ class AuditLog:
         return head_of(self._seen, self.key)
 
     def _append(self, events: Sequence[Mapping[str, Json]]) -> Tail:
-        with _opened(self.path, os.O_APPEND) as handle:
+        with _opened(self._places[0], os.O_APPEND) as handle:
             size, seen = os.fstat(handle).st_size, self._seen
             if seen is None or size != seen.end:
                 seen, fresh = self._resume(handle, size)
@@ -144,7 +145,7 @@ class AuditLog:
             _write_all(handle, data)
             if self.audit.sync:
                 os.fsync(handle)
-            with _opened(head_path(self.path)) as head:
+            with _opened(self._places[1]) as head:
                 _write_all(head, head_line(tail, self.key))
         except OSError:
             with suppress(OSError):
@@ -199,30 +200,34 @@ class AuditLog:
 
 
 @contextmanager
-def _opened(path: Path, flags: int = 0) -> Iterator[int]:
+def _opened(path: str, flags: int = 0) -> Iterator[int]:
     """Opens a file, locked against other threads and processes; makes it private if it is new."""
     handle = os.open(path, _FLAGS | flags, OWNER)
     try:
-        with _locked(handle):
+        _lock(handle)
+        try:
             yield handle
+        finally:
+            _unlock(handle)  # closing would not do: a child of a fork may have it open
     finally:
         os.close(handle)
-
-
-@contextmanager
-def _locked(handle: int) -> Iterator[None]:
-    if sys.platform == "win32":
-        with _turns:
-            yield
-        return
-    fcntl.flock(handle, fcntl.LOCK_EX)
-    try:
-        yield
-    finally:
-        fcntl.flock(handle, fcntl.LOCK_UN)  # closing would not do: a child of a fork may have it open
 
 
 def _write_all(handle: int, data: bytes) -> None:
     written = os.write(handle, data)
     while written < len(data):
         written += os.write(handle, memoryview(data)[written:])
+
+
+def _lock(handle: int) -> None:
+    if sys.platform == "win32":
+        _turns.acquire()
+    else:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+
+
+def _unlock(handle: int) -> None:
+    if sys.platform == "win32":
+        _turns.release()
+    else:
+        fcntl.flock(handle, fcntl.LOCK_UN)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -11,7 +10,7 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from eidet import AsyncMemory, Memory, Where
+from eidet import Memory, Where
 from eidet.cli import app
 from eidet.core.errors import Misconfigured, Refused
 from eidet.core.settings import Settings, Upkeep
@@ -179,17 +178,6 @@ def test_the_use_of_keys_is_audited(path: Path, tmp_path: Path) -> None:
     told = [(line.get("verb"), line.get("scope")) for line in map(json.loads, log.read_text().splitlines())]
     asked = {("key unwrap", "default"), ("drop", "eve"), ("key shred", "eve"), ("key new", "eve")}
     assert asked | {("key rewrap", None)} <= set(told)
-
-
-def test_asyncio_has_sealed_memories_too(tmp_path: Path) -> None:
-    async def live() -> None:
-        async with AsyncMemory(tmp_path / "m.db", key=KEY, embedder="hashing:64") as memory:
-            await memory.remember("a giraffe")
-            assert await memory.keys.rotate(OTHER) == 2
-            assert (await memory.recall("giraffe"))[0].text == "a giraffe"
-            assert await memory.keys.shred("default") == 1
-
-    asyncio.run(live())
 
 
 # The command line.
