@@ -61,12 +61,12 @@ class CannotWait(EidetError):
     """Raised if a write needs a member that is away."""
 
 
-class RunAgain(EidetError):
+class _RunAgain(EidetError):
     """Raised to undo the members' writes and run the job again."""
 
 
 @contextmanager
-def as_failure_of(member: Member) -> Iterator[None]:
+def _as_failure_of(member: Member) -> Iterator[None]:
     try:
         yield
     except Unavailable as error:
@@ -92,7 +92,7 @@ class JointTransaction:
 
     def open(self, member: Member, transaction: Transaction) -> None:
         if member in self._parts:
-            raise RunAgain(f"the {member.name} store ran its part again")
+            raise _RunAgain(f"the {member.name} store ran its part again")
         self._parts[member] = transaction
         if not member.leaps_inside:
             member.leaps_inside = isinstance(transaction, Leaps)
@@ -101,7 +101,7 @@ class JointTransaction:
     def _using(self, member: Member) -> Iterator[Any]:
         if member in self._away:
             raise MemberFailed(member, self._away[member])
-        with as_failure_of(member):
+        with _as_failure_of(member):
             yield self._parts[member]
 
     def _ask(self, job: Callable[[Member, Transaction], T]) -> list[T]:
@@ -323,7 +323,7 @@ def write(members: Members, job: Callable[[Transaction], T], now: float) -> tupl
             away[failed.member] = failed.error
         except CannotWait as refused:
             raise Unavailable(str(refused), retry_after=1.0) from refused
-        except RunAgain:
+        except _RunAgain:
             continue
     raise Unavailable(f"the stores kept changing; gave up after {_RERUNS} attempts", retry_after=1.0)
 
@@ -360,7 +360,7 @@ class _Attempt:
             answer = self._run_inside(others, job)
             return [lambda: answer, self.joint.inserted.get(member, [])]  # an answer keeps its own seqs
 
-        with as_failure_of(member):
+        with _as_failure_of(member):
             member.leap_outside(self._members.floor)
             answer, stored = member.ask(lambda store: store.write(run_part))
         for old, new in zip(self.joint.inserted.get(member, ()), stored, strict=True):
