@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from eidet import Memory
@@ -33,7 +32,6 @@ class FactCase:
     """A memory with facts, a contradiction and a decision in one scope."""
 
     memory: Memory
-    folder: Path
     scope: str = "default"
     llm: object = field(default_factory=FindsOne)
     kept: dict[str, Any] = field(default_factory=dict)
@@ -46,8 +44,6 @@ class FactCase:
         self._add(OTHER, "works_at", FIRM, "2024-01-01")
         self._add(FIRM, "located_in", TOWN, "2024-01-01")
         memory.remember("Always answer in metric units.", scope=scope, id="wish")
-        path = self.folder / "memory.jsonl"
-        path.write_text('{"type": "entity", "name": "Loaded", "entityType": "x", "observations": ["blue"]}\n')
         self.renew()
 
     def renew(self) -> None:

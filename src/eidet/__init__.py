@@ -5,9 +5,7 @@ Names are loaded when first used, so that importing the package costs next to no
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-from .core.lazy_names import lazy_names
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from .aio import AsyncMemory
@@ -38,32 +36,30 @@ if TYPE_CHECKING:
     from .trust.erase import Forgotten, Receipt
     from .trust.privacy import Policy
 
-else:
-    _HOMES = {
-        "aio": ("AsyncMemory",),
-        "client": ("AsyncClient", "Client", "connect"),
-        "core.actor": ("acting",),
-        "core.draft": ("Draft", "Message"),
-        "core.errors": (
-            *("BadInput", "Conflict", "Corrupt", "EidetError", "Misconfigured"),
-            *("MissingExtra", "NotFound", "Refused", "Unavailable"),
-        ),
-        "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
-        "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
-        "core.scope": ("Scope",),
-        "core.settings": ("Retention", "Settings", "Upkeep"),
-        "core.where": ("Box", "Condition", "Near", "Where"),
-        "memory": ("Memory",),
-        "recall": ("Query", "Recipe"),
-        "recall.pack": ("Context",),
-        "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
-        "trust.audit": ("Audit",),
-        "trust.erase": ("Forgotten", "Receipt"),
-        "trust.privacy": ("Policy",),
-    }
-    __getattr__ = lazy_names(__name__, _HOMES)
-
 __version__ = "0.3.0"
+
+_HOMES = {
+    "aio": ("AsyncMemory",),
+    "client": ("AsyncClient", "Client", "connect"),
+    "core.actor": ("acting",),
+    "core.draft": ("Draft", "Message"),
+    "core.errors": (
+        *("BadInput", "Conflict", "Corrupt", "EidetError", "Misconfigured"),
+        *("MissingExtra", "NotFound", "Refused", "Unavailable"),
+    ),
+    "core.hit": ("AllHits", "FoundList", "Hit", "Hits", "RememberedList", "Signal", "Trace"),
+    "core.record": ("Event", "Kind", "Record", "Tier", "Trust"),
+    "core.scope": ("Scope",),
+    "core.settings": ("Retention", "Settings", "Upkeep"),
+    "core.where": ("Box", "Condition", "Near", "Where"),
+    "memory": ("Memory",),
+    "recall": ("Query", "Recipe"),
+    "recall.pack": ("Context",),
+    "recall.recipes": ("AUTO", "DIALOGUE", "DOCUMENTS", "EXACT", "FACTS"),
+    "trust.audit": ("Audit",),
+    "trust.erase": ("Forgotten", "Receipt"),
+    "trust.privacy": ("Policy",),
+}
 
 __all__ = [
     "AUTO",
@@ -116,6 +112,17 @@ __all__ = [
     "acting",
     "connect",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    from importlib import import_module
+
+    home = next((home for home, names in _HOMES.items() if name in names), None)
+    if home is None:
+        raise AttributeError(f"module 'eidet' has no attribute {name!r}")
+    value = getattr(import_module(f".{home}", __name__), name)
+    globals()[name] = value  # later lookups find it without this function
+    return value
 
 
 def __dir__() -> list[str]:

@@ -101,7 +101,8 @@ def open_parts(
     clock: Callable[[], float],
 ) -> tuple[Parts, AuditLog | None]:
     """Opens a store, wraps it to seal and audit it as asked, and builds the parts; closes it on failure."""
-    _check_clock(clock)
+    if not callable(clock):
+        raise Misconfigured(f"clock must be a function such as time.time, not {type(clock).__name__}")
     if settings.ranking is not None:
         from .recall.model import load_weights
 
@@ -132,11 +133,6 @@ def open_parts(
         store.close()
         raise
     return parts, log
-
-
-def _check_clock(clock: Callable[[], float]) -> None:
-    if not callable(clock):
-        raise Misconfigured(f"clock must be a function such as time.time, not {type(clock).__name__}")
 
 
 def _embedder_for(store: Store, embedder: object) -> Embedder:
@@ -211,7 +207,12 @@ def open_index(
     With an embedder that has vectors of words, the embedded index also aligns words.
     """
     if settings.index != "embedded":
-        _check_may_see(store, settings)
+        if is_sealed(store) and not settings.index_unsealed:
+            raise Misconfigured(
+                f"this memory is sealed, and the index {settings.index.partition('://')[0]!r} would hold its "
+                "vectors and words unsealed: leave the setting index as it is, or allow it with "
+                "index_unsealed=True"
+            )
         name = settings.index.partition("://")[0].partition("+")[0]
         parts = {"settings": settings, "renewed": renewed, "embedder": embedder, "analyzer": analyzer}
         index = _make("eidet.indexes", name, store, width, **parts)
@@ -233,15 +234,6 @@ def open_index(
         memory_mb=settings.index_memory_mb,
         sidecar_from=settings.sidecar_from,
     )
-
-
-def _check_may_see(store: Store, settings: Settings) -> None:
-    if is_sealed(store) and not settings.index_unsealed:
-        raise Misconfigured(
-            f"this memory is sealed, and the index {settings.index.partition('://')[0]!r} would hold its "
-            "vectors and words unsealed: leave the setting index as it is, or allow it with "
-            "index_unsealed=True"
-        )
 
 
 def _make(group: str, name: str, *given: Any, **named: Any) -> Any:

@@ -232,10 +232,7 @@ class Parts:
     @property
     def place(self) -> str:
         """A short name of the store: the path of its file, or else its class."""
-        path = path_of(self._store)
-        if path is None:
-            return type(self._store).__name__
-        return str(path)
+        return str(path_of(self._store) or type(self._store).__name__)
 
     @property
     def embedder(self) -> Embedder:

@@ -55,7 +55,7 @@ class Case:
     def facts(self) -> FactCase:
         """The same memory for the verbs of facts."""
         llm = self.how.get("maintain", {}).get("llm") or FindsOne()
-        return FactCase(memory=self.memory, folder=self.folder, llm=llm, kept=self.kept)
+        return FactCase(memory=self.memory, llm=llm, kept=self.kept)
 
     def file(self, name: str) -> Path:
         return self.folder / name

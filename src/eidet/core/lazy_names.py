@@ -16,14 +16,12 @@ from typing import Any
 
 def lazy_names(package: str, homes: Mapping[str, tuple[str, ...]]) -> Callable[[str], Any]:
     """Returns a `__getattr__` for a package. `homes` maps each of its modules to the names defined there."""
-    home_of: dict[str, str] = {}
-    for home, names in homes.items():
-        home_of.update(dict.fromkeys(names, home))
 
     def load_name(name: str) -> Any:
-        if name not in home_of:
+        home = next((home for home, names in homes.items() if name in names), None)
+        if home is None:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{home_of[name]}"), name)
+        value = getattr(import_module(f"{package}.{home}"), name)
         setattr(sys.modules[package], name, value)  # later lookups find it without this function
         return value
 

@@ -96,10 +96,6 @@ def _scope(value: Any) -> str:
     return str(value)
 
 
-def _named(find: Callable[[str], Any]) -> Convert:
-    return lambda value: find(_text(value))
-
-
 def _whole(low: int, high: int) -> Convert:
     return lambda value: check_whole(value, low, high, "it")
 
@@ -184,7 +180,9 @@ def _label_field(name: str) -> RecordField:
 
 def _enum_field(name: str, find: Callable[[str], Any], values: type[StrEnum]) -> RecordField:
     by_value = {str(value): value for value in values}
-    return RecordField(name, "text", _named(find), encode=str, decode=by_value.__getitem__)
+    return RecordField(
+        name, "text", lambda value: find(_text(value)), encode=str, decode=by_value.__getitem__
+    )
 
 
 def _time_field(name: str, *, optional: bool = False) -> RecordField:

@@ -113,7 +113,7 @@ class State:
         """Stores an expiry with the present pins and holds, to return when they end."""
         if expires is None:
             return self
-        marks = {name: getattr(self, name) for name in PROTECTIONS}
+        marks = {name: getattr(self, name) for name in ("pinned", "hold")}
         return self.but(**{name: replace(mark, expires=expires) for name, mark in marks.items() if mark})
 
     def own(self) -> State:
@@ -142,7 +142,6 @@ class State:
         return State(**known, more={name: value for name, value in values.items() if name not in _KNOWN})
 
 
-PROTECTIONS: Final = ("pinned", "hold")
 NO_STATE: Final[State] = State()
 
 

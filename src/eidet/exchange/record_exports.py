@@ -26,8 +26,6 @@ from ..write.ingest import Progress
 from .markdown import write_notes
 from .source_items import keep_present
 
-_ASK_FOR_PLAIN: Final = "ask for a plain export"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Exported:
@@ -121,7 +119,7 @@ def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
 WRITERS: Final[dict[str, Write]] = {"jsonl": _write_jsonl, "mcp": _write_mcp, "markdown": _write_markdown}
 
 
-def check_plain(memory: Memory, plain: bool, *, instead: str = _ASK_FOR_PLAIN) -> None:
+def check_plain(memory: Memory, plain: bool, *, instead: str = "ask for a plain export") -> None:
     """Raises `Refused` if a sealed memory would be written unsealed, unless the caller asks for it."""
     if not plain and is_sealed(memory.parts.store):
         raise Refused(f"this memory is sealed, and that file would not be: {instead}")

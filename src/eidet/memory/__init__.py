@@ -320,8 +320,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         A legal hold refuses that. A second call changes nothing, or writes the copy's next version if the
         record has changed since.
         """
-        services = self._services
-        promotions = Promotions(services.parts, services.records, services.life)
+        promotions = Promotions(self._services)
         return promotions.promote(id, one(scope), one(to), move=move, by=actor(by))
 
     def history(self, id: str, *, scope: Scopes = "default") -> list[Event]:

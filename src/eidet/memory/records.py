@@ -18,10 +18,10 @@ from ..parts import Parts
 from ..store import verbs
 from ..store.rules import list_versions
 from ..trust.audit import Auditing
-from ..upkeep.lifecycle import Life
 
 if TYPE_CHECKING:
     from ..recall.pack import Context
+    from .namespaces import Services
 
 
 TRIES = 100  # of a change before it gives up because other writers were always faster
@@ -136,32 +136,31 @@ def check_unchanged(old: Record, version: int | None, digest: str | None) -> Non
 class Promotions:
     """Copies and moves records of one memory between its scopes."""
 
-    parts: Parts
-    records: Records
-    life: Life
+    services: Services
 
     def promote(self, id: str, scope: str, to: str, *, move: bool, by: str | None) -> Record:
         """Writes the record to the scope `to`; retries if another writer changes it meanwhile."""
         if scope == to:
             raise BadInput(f"a record is promoted into another scope, and it is in {scope} already")
         check_flag(move, "move")
+        parts = self.services.parts
         for _ in range(TRIES):
             old = self._find(id, scope, to)
             if old.scope == to:
                 return old
             if move:
-                self.life.check_changeable(old)
+                self.services.life.check_changeable(old)
             copy = self._copy(old, to, move, by)
-            if not move or verbs.delete_unchanged(self.parts.store, [old], now=self.parts.clock(), by=by):
+            if not move or verbs.delete_unchanged(parts.store, [old], now=parts.clock(), by=by):
                 return copy
         raise Conflict(f"record {id!r} kept changing; gave up after {TRIES} attempts")
 
     def _find(self, id: str, scope: str, to: str) -> Record:
         """Returns the record, from the scope `to` if it was already moved there."""
         try:
-            return self.records.require(id, scope)
+            return self.services.records.require(id, scope)
         except NotFound:
-            moved = self.records.get([id], to)[0]
+            moved = self.services.records.get([id], to)[0]
             if moved is None or not _comes_from(moved, scope):
                 raise
             return moved
@@ -169,8 +168,9 @@ class Promotions:
     def _copy(self, old: Record, to: str, move: bool, by: str | None) -> Record:
         from ..write.write_path import put_records
 
-        now, whole = self.parts.clock(), self.life.detail(old)
-        there = self.parts.store.read(to, [old.id])[0]
+        parts = self.services.parts
+        now, whole = parts.clock(), self.services.life.detail(old)
+        there = parts.store.read(to, [old.id])[0]
         if there is not None and not (_comes_from(there, old.scope) or _comes_from(old, to)):
             raise Conflict(f"scope {to} has another record {old.id!r}; revise or forget that one first")
         from_here = Promotion(scope=old.scope, at=now, by=by) if there is None else there.state.promoted
@@ -182,13 +182,13 @@ class Promotions:
             new = record.but(scope=to, state=state, derived_from=())
             if not move:
                 new = new.but(version=1, created=now, uses=0, last_used=None)
-            watch = self.parts.tombstones.over_said([new], again=False)
-            stored = put_records(self.parts, [new], now=at, by=author, watch=watch)[0]
+            watch = parts.tombstones.over_said([new], again=False)
+            stored = put_records(parts, [new], now=at, by=author, watch=watch)[0]
         return stored
 
     def _list_versions(self, record: Record, by: str | None) -> list[tuple[Record, float, str | None]]:
         """Lists the versions that history still holds, with the time and author of each."""
-        events = self.parts.store.history(record.scope, record.id)
+        events = self.services.parts.store.history(record.scope, record.id)
         made = {event.version: (event.at, event.by) for event in events if event.what == "revised"}
         versions = list_versions([(record, events)])
         return [(one, *made.get(one.version, (one.created, one.agent or by))) for one in versions]

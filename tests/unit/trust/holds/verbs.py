@@ -38,7 +38,7 @@ class Held:
     @property
     def facts(self) -> FactCase:
         """The same memory for the verbs of facts."""
-        return FactCase(memory=self.memory, folder=self.folder, scope=SCOPE, kept=self.kept)
+        return FactCase(memory=self.memory, scope=SCOPE, kept=self.kept)
 
     def file(self, name: str) -> Path:
         return self.folder / name
