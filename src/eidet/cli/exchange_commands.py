@@ -40,7 +40,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, letta, chatgpt, claude, mcp, markdown, jsonl or csv.",
+            help="mem0, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -180,13 +180,13 @@ def _tell_sync(done: Synced) -> None:
 @command(commands)
 def _export(
     on: Which,
-    file: Annotated[Path, Argument(metavar="FILE")],
+    file: Annotated[Path, Argument(metavar="FILE", help="A folder for the format skill.")],
     format: Annotated[
         str,
         Option(
             "--format",
             "-f",
-            help="eidet (lossless, for `eidet load`), jsonl, mcp or markdown.",
+            help="eidet (lossless, for `eidet load`), jsonl, mcp, skill, markdown or okf.",
         ),
     ] = _LOSSLESS,
     plain: Annotated[bool, Option("--plain", help="Decrypt the records of a sealed memory.")] = False,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
@@ -9,6 +10,8 @@ from .errors import BadInput
 from .record import Kind
 from .validate import Json, describe_data
 
+_NAME: Final = re.compile(r"(?=.{1,64}\Z)[a-z0-9]+(?:-[a-z0-9]+)*")  # what a skill may be called
+LONGEST: Final = 1024  # characters of a line, as of the description of a skill
 _FIELDS: Final = ("name", "when", "steps", "when_not", "outcome")
 _SHAPE: Final = f"the data of a procedure is a dict of {', '.join(_FIELDS)}"
 _MARKS: Final = (".", "!", "?", ":", ";", "…")
@@ -24,11 +27,23 @@ def check_procedure(data: Json) -> None:
         raise BadInput(f"{_SHAPE}; put {', '.join(unknown)} into meta")
     if missing := [name for name in ("when", "steps") if name not in data]:
         raise BadInput(f"a procedure needs when and steps; {' and '.join(missing)} is missing")
-    for name, value in data.items():
-        texts = value if name == "steps" and isinstance(value, list) else [value]
-        if not texts or not all(isinstance(text, str) and text.strip() for text in texts):
-            kind = "a list of texts, or one text" if name == "steps" else "a text"
-            raise BadInput(f"{name} of a procedure is {kind}, and not empty; it is {value!r:.80}")
+    for name in data.keys() - {"name", "steps"}:
+        _check_line(data[name], name)
+    steps = data["steps"] if isinstance(data["steps"], list) else [data["steps"]]
+    if not steps or not all(isinstance(step, str) and step.strip() for step in steps):
+        raise BadInput("steps is a list of texts, or one text; none of them is empty")
+    if "name" in data and not (isinstance(data["name"], str) and _NAME.fullmatch(data["name"])):
+        raise BadInput(
+            f"the name of a procedure is up to 64 lower-case letters, digits and single hyphens, such as "
+            f"release-notes, not {data['name']!r:.80}"
+        )
+
+
+def _check_line(value: Json, name: str) -> None:
+    if not isinstance(value, str) or not 0 < len(value) <= LONGEST or value != " ".join(value.split()):
+        raise BadInput(
+            f"{name} is one line of 1 to {LONGEST:,} characters with single spaces, not {value!r:.80}"
+        )
 
 
 def tell_data(data: Json, kind: str | None) -> str:

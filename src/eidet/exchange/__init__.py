@@ -4,7 +4,7 @@
     source_items.py  the items of a reader                       front_matter.py    YAML in Markdown
     source_files.py  files of other programs                     folder_sync.py     documents of a folder
     from_*.py        readers of formats                          document_files.py  files as passages
-    markdown.py      notes both ways
+    markdown.py      notes, OKF both ways        skills.py          procedures as Agent Skills
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
     print(done.created, done.skipped)
@@ -27,7 +27,8 @@ from ..trust.audit import Auditing
 from ..write.ingest import Progress
 from .folder_sync import FileChange, Synced, sync_files
 from .importing import FORMATS, Imported, Importer
-from .record_exports import WRITERS, Exported, check_plain, list_leaving
+from .record_exports import SKILL, WRITERS, Exported, check_plain, list_leaving
+from .skills import write_skills
 from .source_items import ImportOptions, LeftOut, SourceFormat, SourceItem
 
 __all__ = [
@@ -93,22 +94,22 @@ def export_memories(
     plain: bool = False,
     progress: Progress | None = None,
 ) -> Exported:
-    """Writes every scope, or the given one, in another format: see `WRITERS`.
+    """Writes every scope, or the given one, in another format: see `WRITERS`, or "skill", which is a folder.
 
     These formats have the fields that a caller can set. `Memory.export` also writes vectors, versions, uses
     and pins, and seals them. A sealed memory is written unsealed only with `plain`.
     """
-    write = WRITERS.get(format)
-    if write is None:
-        raise BadInput(f"memories are exported as {', '.join(WRITERS)}, not {format!r}")
+    if format != SKILL and format not in WRITERS:
+        raise BadInput(f"memories are exported as {', '.join(WRITERS)} or {SKILL}, not {format!r}")
     check_plain(memory, plain)
     place, file = one_or_all(scope), Path(path)
     memory.admin.flush()
     left_out = Counter[str]()
     records = list_leaving(memory, place, progress, left_out)
-    with (
-        Auditing(memory.audit).doing("export", place, file=str(path)) as done,
-        write_export_file(file) as out,
-    ):
-        count = done(write(memory, records, out, place))
+    with Auditing(memory.audit).doing("export", place, file=str(path)) as done:
+        if format == SKILL:
+            count = done(write_skills(records, file, lambda why: left_out.update([why])))
+        else:
+            with write_export_file(file) as out:
+                count = done(WRITERS[format](memory, records, out, place))
     return Exported(format=format, file=str(path), count=count, left_out=dict(left_out))

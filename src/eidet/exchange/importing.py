@@ -27,7 +27,7 @@ from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
 from .from_stores import read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
-from .markdown import read_markdown
+from .markdown import read_markdown, read_okf
 from .source_items import BadItem, ImportOptions, LeftOut, SourceFormat
 
 BATCH: Final = 500
@@ -42,6 +42,7 @@ FORMATS: Final[dict[str, SourceFormat]] = {
     "claude": SourceFormat(read_claude, "default"),
     "mcp": SourceFormat(read_mcp, "default"),
     "markdown": SourceFormat(read_markdown, "default"),
+    "okf": SourceFormat(read_okf, "{scope}"),
     "jsonl": SourceFormat(read_jsonl, "{scope}"),
     "csv": SourceFormat(read_csv, "{scope}"),
 }

@@ -1,27 +1,31 @@
-"""Reads and writes Markdown: MEMORY.md, CLAUDE.md, AGENTS.md and folders of such notes.
+"""Reads and writes Markdown: MEMORY.md, CLAUDE.md, AGENTS.md, auto-memory folders, Open Knowledge Format.
 
-Each bullet and the prose of each section become a record that keeps heading and file.
+In a file of notes, each bullet and the prose of each section become a record that keeps heading and file.
+In a bundle of the Open Knowledge Format 0.2, each concept becomes a record.
 """
 
 from __future__ import annotations
 
 import re
+import zipfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from hashlib import blake2b
 from itertools import zip_longest
 from pathlib import PurePosixPath
-from typing import BinaryIO, Final
+from typing import Any, BinaryIO, Final
 
 from ..core.draft import Draft
-from ..core.record import Record
-from .front_matter import RESERVED, split_front_matter
+from ..core.errors import BadInput
+from ..core.record import Record, iso_time
+from .front_matter import RESERVED, can_hold, join_front_matter, make_stem, split_front_matter
 from .source_files import read_members
-from .source_items import ImportOptions, Items, LeftOut, SourceItem, with_origin
+from .source_items import ImportOptions, Items, LeftOut, SourceItem, has_text, parse_time, with_origin
 
 _BULLET: Final = re.compile(r"^ {0,3}(?:[-*+]|\d+[.)])\s*")
 _COMMENT: Final = re.compile(r"<!--.*-->", re.DOTALL)
 _LINE_END: Final = re.compile(r"\r\n?|\n")
+_TITLE_CHARS: Final = 80
 
 
 def read_markdown(source: str, _: ImportOptions) -> Items:
@@ -106,3 +110,90 @@ def write_notes(records: Iterable[Record], file: BinaryIO) -> int:
     parts = [f"## {name}\n\n" + "\n".join(texts) for name, texts in sections.items()]
     file.write(("\n\n".join(("# Memory", *parts)) + "\n").encode())
     return sum(map(len, sections.values()))
+
+
+def read_okf(source: str, _: ImportOptions) -> Items:
+    """Reads a bundle of the Open Knowledge Format (folder, zip or one file): one memory per concept."""
+    for name, text in _read_notes(source):
+        matter, body, _line = split_front_matter(text, name)
+        if not has_text(matter.get("type")):
+            yield LeftOut(name, "has no `type` in its front matter, as concepts have")
+            continue
+        own = matter.get("eidet")
+        draft = _draft_own(own, body, name) if isinstance(own, dict) else _draft_concept(matter, body, name)
+        if draft is None:
+            yield LeftOut(name, "has no text")
+        else:
+            scope = own.get("scope") if isinstance(own, dict) else None
+            yield SourceItem(draft=draft, where=name, labels={"scope": scope} if has_text(scope) else {})
+
+
+def _draft_own(own: Mapping[str, Any], body: str, name: str) -> Draft:
+    """Makes the draft of an Eidet export; its text is the body, unless Markdown cannot hold it."""
+    values = {name: value for name, value in own.items() if name != "scope"}
+    try:
+        return Draft(**{"text": body.strip("\n")} | values)
+    except TypeError:
+        raise BadInput(f"{name}: `eidet` names a field that no memory has") from None
+
+
+def _draft_concept(matter: Mapping[str, Any], body: str, name: str) -> Draft | None:
+    head = [matter[field] for field in ("title", "description") if has_text(matter.get(field))]
+    text = "\n\n".join(filter(None, (": ".join(head), body.strip())))
+    if not text:
+        return None
+    generated, sources = matter.get("generated"), matter.get("sources")
+    made = generated.get("at") if isinstance(generated, dict) else matter.get("timestamp")
+    first = sources[0] if isinstance(sources, list) and sources else {}
+    source = matter.get("resource") or (first.get("resource") if isinstance(first, dict) else None) or name
+    return Draft(
+        key=f"okf {name.removesuffix('.md')}",
+        kind="document",
+        text=text,
+        source=str(source),
+        occurred=parse_time(made, f"{name}: generated.at"),
+        meta=with_origin({}, "okf", matter),
+    )
+
+
+def write_bundle(
+    records: Iterable[Record], file: BinaryIO, make_row: Callable[[Record], dict[str, Any]]
+) -> int:
+    """Writes a zip with one concept per record; fields that the format lacks are kept below `eidet`."""
+    listed: list[str] = []
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as bundle:
+        for record in records:
+            path, matter = _name_concept(record.scope, record.id), _describe_concept(record)
+            own = make_row(record)
+            del own["eidet"]
+            text = own["text"]
+            if can_hold(text):
+                del own["text"]
+            bundle.writestr(path[1:], join_front_matter({**matter, "eidet": own}, text))
+            title = re.sub(r"[\[\]\\]", "", matter["title"])
+            listed.append(f"* [{title}]({path[1:]}) - {matter['type']}")
+        index = "\n".join(("# Memory", "", *listed))
+        bundle.writestr("index.md", join_front_matter({"okf_version": "0.2"}, index))
+    return len(listed)
+
+
+def _name_concept(scope: str, id: str) -> str:
+    return f"/{make_stem(scope)}/{make_stem(id)}.md"
+
+
+def _describe_concept(record: Record) -> dict[str, Any]:
+    origins = [record.source] if record.source else []
+    origins += [_name_concept(record.scope, id) for id in record.derived_from]
+    reviewed = record.state.reviewed
+    matter: dict[str, Any] = {
+        "type": record.kind.capitalize(),
+        "title": record.whole.text.strip().partition("\n")[0][:_TITLE_CHARS] or record.id,
+        "generated": {"by": "process:eidet", "at": iso_time(record.created)},
+    }
+    if origins:
+        matter["sources"] = [{"resource": origin} for origin in origins]
+    if reviewed is not None:
+        matter["verified"] = [{"by": f"human:{reviewed.by or 'unnamed'}", "at": iso_time(reviewed.at)}]
+    if record.expires is not None:
+        matter["stale_after"] = str(iso_time(record.expires))[:10]
+    return matter

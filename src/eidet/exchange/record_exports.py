@@ -23,7 +23,7 @@ from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
 from ..write.ingest import Progress
-from .markdown import write_notes
+from .markdown import write_bundle, write_notes
 from .source_items import keep_present
 
 
@@ -106,6 +106,10 @@ def _write_markdown(memory: Memory, records: Iterable[Record], file: BinaryIO, s
     return write_notes(records, file)
 
 
+def _write_okf(_: Memory, records: Iterable[Record], file: BinaryIO, __: Scope | None) -> int:
+    return write_bundle(records, file, make_json_row)
+
+
 def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     """Returns the given scope, or the only one of the memory; raises if there are several."""
     if scope is not None:
@@ -116,7 +120,13 @@ def _choose_scope(memory: Memory, scope: Scope | None, why: str) -> Scope:
     return Scope.of(names[0]) if names else Scope()
 
 
-WRITERS: Final[dict[str, Write]] = {"jsonl": _write_jsonl, "mcp": _write_mcp, "markdown": _write_markdown}
+WRITERS: Final[dict[str, Write]] = {
+    "jsonl": _write_jsonl,
+    "mcp": _write_mcp,
+    "markdown": _write_markdown,
+    "okf": _write_okf,
+}
+SKILL: Final = "skill"  # the format that is a folder
 
 
 def check_plain(memory: Memory, plain: bool, *, instead: str = "ask for a plain export") -> None:

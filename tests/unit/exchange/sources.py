@@ -28,6 +28,7 @@ SOURCES: Final[dict[str, tuple[str, Path, dict[str, Any], int]]] = {
     "claude": ("claude", FOREIGN / "claude", {}, 4),
     "mcp": ("mcp", FOREIGN / "mcp" / "graph.jsonl", {}, 5),
     "markdown": ("markdown", FOREIGN / "markdown", {}, 8),
+    "okf": ("okf", FOREIGN / "okf", {}, 2),
     "jsonl": ("jsonl", FOREIGN / "tables" / "notes.jsonl", {}, 6),
     "csv": ("csv", FOREIGN / "tables" / "notes.csv", {"columns": COLUMNS, "delimiter": ":"}, 2),
 }

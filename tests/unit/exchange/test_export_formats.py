@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import stat
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ from tests.unit.exchange.sources import list_records, open_memory
 from eidet import BadInput, Memory, Refused, Unavailable
 from eidet.exchange import WRITERS, export_memories, import_memories
 
-FORMATS = ["jsonl", "mcp", "markdown"]
+FORMATS = ["jsonl", "mcp", "markdown", "okf"]
 ONE_SCOPE = ("mcp", "markdown")
 
 
@@ -27,6 +28,14 @@ def memory() -> Any:
 
 def read(path: Path) -> list[Any]:
     return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
+
+
+def read_plain(path: Path) -> str:
+    """The text of a file, or of all files in a zip."""
+    if not zipfile.is_zipfile(path):
+        return path.read_text(encoding="utf-8")
+    with zipfile.ZipFile(path) as archive:
+        return "".join(archive.read(name).decode() for name in archive.namelist())
 
 
 def test_a_json_line_says_what_a_caller_could(memory: Memory, tmp_path: Path) -> None:
@@ -45,14 +54,14 @@ def test_one_scope_or_several_leave(memory: Memory, tmp_path: Path) -> None:
         assert export_memories(memory, "jsonl", tmp_path / "out", scope=scope).count == count
 
 
-@pytest.mark.parametrize("format", ["jsonl", "markdown"])
+@pytest.mark.parametrize("format", ["jsonl", "markdown", "okf"])
 def test_what_is_in_quarantine_stays(memory: Memory, tmp_path: Path, format: str) -> None:
     memory.trust.quarantine("a")
     done = export_memories(memory, format, tmp_path / "out", scope="default")
     assert (done.count, done.left_out) == (0, {"in quarantine": 1})
 
 
-@pytest.mark.parametrize("format", ["jsonl", "markdown"])
+@pytest.mark.parametrize("format", ["jsonl", "markdown", "okf"])
 def test_a_lowered_record_leaves_whole(memory: Memory, tmp_path: Path, format: str) -> None:
     text = ("Ann lives in Lisbon. " * 200).strip()
     memory.remember(text, id="long", tier="long")
@@ -72,7 +81,7 @@ def test_a_sealed_memory_leaves_only_plainly_asked_for(format: str, tmp_path: Pa
             export_memories(sealed, format, tmp_path / "out")
         assert not (tmp_path / "out").exists()
         export_memories(sealed, format, tmp_path / "out", plain=True)
-        assert "Lisbon" in (tmp_path / "out").read_text()
+        assert "Lisbon" in read_plain(tmp_path / "out")
 
 
 @pytest.mark.parametrize("format", FORMATS)
@@ -108,7 +117,7 @@ def test_an_mcp_file_is_of_one_scope(memory: Memory, tmp_path: Path) -> None:
 
 
 def test_a_format_must_be_known(memory: Memory, tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="exported as jsonl, mcp, markdown"):
+    with pytest.raises(BadInput, match="exported as jsonl, mcp, markdown, okf or skill"):
         export_memories(memory, "telepathy", tmp_path / "out")
     assert set(WRITERS) == {*FORMATS}
     assert list(tmp_path.iterdir()) == []

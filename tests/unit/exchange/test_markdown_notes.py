@@ -47,6 +47,32 @@ def test_notes_that_went_out_come_back_below_their_headings(tmp_path: Path) -> N
             assert after[place].meta["heading"] == record.meta.get("heading", f"{record.kind.capitalize()}s")
 
 
+def test_a_concept_keeps_what_its_front_matter_says() -> None:
+    with open_memory() as memory:
+        import_memories(memory, "okf", FOREIGN / "okf")
+        orders = next(one for one in list_records(memory).values() if "Orders" in one.text)
+    assert orders.text.startswith("Customer Orders: One row per completed order.\n\nJoined with")
+    assert (orders.kind, orders.source) == ("document", "https://example.com/orders")
+    assert orders.when.isoformat() == "2026-05-28T14:30:00+00:00"
+    assert orders.meta["okf"]["tags"] == ["sales", "orders"]
+
+
+def test_a_bundle_brings_back_every_record_as_it_was(tmp_path: Path) -> None:
+    with open_memory() as memory, open_memory() as other:
+        memory.remember("Ann lives in Lisbon", id="a", meta={"n": 1}, importance=0.9, source="mail")
+        memory.remember(
+            "\n two\r\nlines\x07", id="odd/id", scope="club/water", derived_from=["a"], pinned=True
+        )
+        memory.remember({"health": 0.5}, id="index", expires="2999-01-01", who="ann")
+        export_memories(memory, "okf", tmp_path / "bundle.zip")
+        import_memories(other, "okf", tmp_path / "bundle.zip")
+        before, after = list_records(memory), list_records(other)
+        assert before.keys() == after.keys()
+        for place, record in before.items():
+            for name in ("id", "data", "meta", "importance", "source", "derived_from", "when", "expires"):
+                assert getattr(after[place], name) == getattr(record, name)
+
+
 @pytest.mark.parametrize(
     ("text", "problem"),
     [
@@ -54,6 +80,7 @@ def test_notes_that_went_out_come_back_below_their_headings(tmp_path: Path) -> N
         ("---\ntype: a\n", "note.md, line 1: the front matter has no end"),
         ("---\n- a\n---\nx", "note.md, line 2: `name: value` lines are expected"),
         ("---\na: &x 1\nb: *x\n---\nx", "note.md, line 2: an alias"),
+        ("---\ntype: a\ngenerated: {at: soon}\n---\nx", "generated.at 'soon' is not an ISO 8601"),
     ],
 )
 def test_front_matter_that_cannot_be_read_is_named_with_its_line(
@@ -62,5 +89,12 @@ def test_front_matter_that_cannot_be_read_is_named_with_its_line(
     (tmp_path / "note.md").write_text(text)
     with open_memory() as memory:
         with pytest.raises(BadInput, match=problem):
-            import_memories(memory, "markdown", tmp_path / "note.md")
+            import_memories(memory, "okf", tmp_path / "note.md")
         assert not memory.scopes()
+
+
+def test_a_file_without_a_type_is_no_concept_and_is_told(tmp_path: Path) -> None:
+    (tmp_path / "note.md").write_text("just a note")
+    with open_memory() as memory:
+        done = import_memories(memory, "okf", tmp_path)
+    assert list(done.skipped) == ["has no `type` in its front matter, as concepts have"]
