@@ -222,8 +222,7 @@ def open_index(
     from .index.embedded import EmbeddedIndex
     from .index.embedded.lexicon import make_lexicon
 
-    # a cache file would hold words and vectors of a sealed memory
-    path = None if is_sealed(store) else path_of(store)
+    path = None if is_sealed(store) else path_of(store)  # cache files would hold what is sealed
     return EmbeddedIndex(
         store,
         width,

@@ -30,7 +30,7 @@ from .store.usage import Usage
 from .text import Analyzer, analyzer_of
 
 if TYPE_CHECKING:
-    from .net.worker import ScopeWorker
+    from .index.scope_worker import ScopeWorker
 
 MANY: Final = 500  # a write of at least so many records makes the index catch up in a thread
 
@@ -278,7 +278,7 @@ class Parts:
         """Updates index and graph in the background if many records were written."""
         if len(records) < MANY or self._index is None or not self.has_embedded_index:
             return
-        from .net.worker import ScopeWorker
+        from .index.scope_worker import ScopeWorker
 
         with self._lock:
             self._follower = self._follower or ScopeWorker("eidet-follower", self._take_in)

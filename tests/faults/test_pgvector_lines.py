@@ -154,3 +154,18 @@ def test_a_copier_killed_while_it_brings_a_copy_up_to_date_is_gone_on_for(
         left = [hit.text for hit in memory.recall(text(5), scope=SCOPE)]
         assert left
         assert text(5) not in left
+
+
+def test_many_processes_write_while_others_recall(postgres_url: str, start: Nursery) -> None:
+    with opened(postgres_url) as memory:
+        fill(memory, range(FROM))
+    writers = [start(memories.write, postgres_url, name, "15") for name in ("a", "b")]
+    readers = [start(memories.read, postgres_url, "20")]
+    with ThreadPoolExecutor(3) as pool:
+        said, seen = (list(pool.map(lambda child: child.result(), some)) for some in (writers, readers))
+    assert len(seen) == len(readers)
+    assert all(FROM <= count <= FROM + 30 for count in seen)
+    with opened(postgres_url) as memory:
+        await_served(memory)
+        check_complete(memory, postgres_url, [one for some in said for one in some[::4]])
+        assert memory.admin.check() == []

@@ -78,6 +78,7 @@ def _pack_value(name: str, argument: Argument, value: Any) -> dict[str, Any]:
 
 
 def _pack_plain(value: Any, name: str) -> Any:
+    value = str(value) if isinstance(value, Scope) else value
     return clean_text(value, name) if isinstance(value, str) else clean_json(value, name)
 
 

@@ -153,14 +153,6 @@ def _revise(sender: Sender, given: Arguments) -> Record:
     return revised
 
 
-def _promote(sender: Sender, given: Arguments) -> Record:
-    """Copies or moves a record; doing so twice has no further effect."""
-    promoted: Record = _ask("promote", partial(unpack, Record))(
-        sender, {**given, "to": str(Scope.of(given["to"]))}
-    )
-    return promoted
-
-
 def _history(sender: Sender, given: Arguments) -> list[Event]:
     """Returns the history of a record; empty if it never existed."""
     try:
@@ -278,7 +270,7 @@ MEMORY: Final[Mapping[str, Requests]] = {
     "find": _find,
     "count": _ask("count", int),
     "revise": _revise,
-    "promote": _promote,
+    "promote": _ask("promote", partial(unpack, Record)),
     "forget": _ask("forget", unpack_forgotten),
     "history": _history,
     "scopes": _scopes,

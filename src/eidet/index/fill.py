@@ -13,10 +13,10 @@ from hashlib import blake2b
 from typing import Any, Final, Generic, NamedTuple, Protocol, TypeVar
 
 from ..core.errors import EidetError, Unavailable
-from ..net.worker import ScopeWorker
 from ..store import Changes, Entry, Head, Store, verbs
 from .embedded.shard import Shard
 from .embedded.vectors import VectorPlanes
+from .scope_worker import ScopeWorker
 
 T = TypeVar("T")
 P = TypeVar("P")

@@ -46,10 +46,9 @@ def _parse_settings(settings: Settings | PgvectorSettings | None) -> PgvectorSet
     options = Options.parse(settings.index.partition("?")[2], hint="see docs/operate/pgvector.md")
     numbers = ("from_records", "tail", "few", "ef_search")
     options.check_known((*numbers, "background"))
-    given: dict[str, Any] = {name: options.parse_whole(name, 0) for name in numbers if name in options.values}
-    given["background"] = options.parse_flag("background", True)
     usual = PgvectorSettings(from_records=settings.sidecar_from, memory_mb=settings.index_memory_mb)
-    return replace(usual, **given)
+    given = {name: options.parse_whole(name, getattr(usual, name)) for name in numbers}
+    return replace(usual, **given, background=options.parse_flag("background", True))
 
 
 class PgvectorIndex:

@@ -310,15 +310,18 @@ def _search_among(
 
 
 def _fill_in(store: Store, scope: str, found: Candidates, unknown: Seqs, query: Floats) -> Floats:
-    """Returns the cosines of candidates; those unknown of the best by words come from the store's vectors."""
+    """Returns the cosines of candidates; those unknown of the best by words come from the store's vectors.
+
+    Those that stay unknown score no more than any that was read.
+    """
     if not len(unknown):
         return found.dense
-    best = found.seq[np.argsort(-found.words, kind="stable")]
-    wanted = best[np.isin(best, unknown)][:_READ].tolist()
+    lacking = np.isin(found.seq, unknown)
+    wanted = found.seq[lacking][np.argsort(-found.words[lacking], kind="stable")][:_READ].tolist()
     records = [record for record in store.read(scope, wanted) if record is not None]
-    dense = found.dense.copy()
-    at = np.searchsorted(found.seq, [record.seq for record in records])
-    dense[at] = find_cosines(records, query)
+    cosines, dense = find_cosines(records, query), found.dense.copy()
+    dense[lacking] = min([*dense[lacking].tolist(), *cosines])
+    dense[np.searchsorted(found.seq, [record.seq for record in records])] = cosines
     return dense
 
 
