@@ -14,7 +14,7 @@ from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
-from ..graph.scope_graph import ScopeGraph, View
+from ..graph.scope_graph import View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
@@ -164,13 +164,10 @@ class Keeping:
 
     def _find_periods(self, record: Record, view: View) -> Hashable:
         """Returns the periods in which a record's statements held, by relation and start."""
-
-        def find(graph: ScopeGraph) -> list[tuple[str, float | None]]:
-            return [(one.relation, one.start) for one in graph.find_intervals(record.seq, view)]
-
         if not has_statements(record.terms):
             return ()
-        return tuple(self._parts.graphs.ask(record.scope, find))
+        held = self._parts.graphs.ask(record.scope, lambda graph: graph.find_intervals(record.seq, view))
+        return tuple((one.relation, one.start) for one in held)
 
     def _groups(
         self, work: str, scope: str, *, settings: Upkeep, now: float, dry_run: bool
