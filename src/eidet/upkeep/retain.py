@@ -58,9 +58,7 @@ def due(policies: Sequence[Retention], record: Record, now: float) -> Retention 
     policy = policy_for(policies, record)
     if policy is None or policy.then == "keep" or policy.days is None:
         return None
-    if _age_days(policy, record, now) >= policy.days:
-        return policy
-    return None
+    return policy if _age_days(policy, record, now) >= policy.days else None
 
 
 def retain(record: Record, now: float, policies: Sequence[Retention], archive: bool) -> Change | None:

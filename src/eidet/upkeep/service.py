@@ -30,7 +30,7 @@ from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
 from .retain import Standing, is_kept, standings
-from .run import GiveWay, Pause, Run, hurry, never
+from .run import GiveWay, Pause, Run, never
 from .summary import SUM_UP, ask_or_fall_back, gist, passage_of, summarise
 from .tier_plan import Forms
 
@@ -78,7 +78,7 @@ class Keeping:
         dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
-        give_way: GiveWay = hurry,
+        give_way: GiveWay = lambda: None,
     ) -> Maintained:
         """Does a task or, with `dry_run`, reports what it would do; `told` limits the changes listed."""
         chosen = task.settings or self._parts.settings.upkeep

@@ -119,9 +119,8 @@ class WritePath:
         if new.agent != whole.agent:
             _check_signature(new.agent)
         new = self._guarding.check_revision(new, whole, now, labels)
-        watch = None
-        if new.digest != whole.digest:
-            watch = self._parts.tombstones.over_said([new], again=again)
+        is_new = new.digest != whole.digest
+        watch = self._parts.tombstones.over_said([new], again=again) if is_new else None
         return put_records(self._parts, [new], now=now, expect=old.version, by=by, watch=watch)[0]
 
 
@@ -353,9 +352,7 @@ def load_records(
         _tell_left_out(len(full) - len(batch), 0)
         for record in () if checked else batch:
             check_arrival(record, parts.embedder if embedded else None, analysed=analysed)
-        ready = batch
-        if not (embedded and analysed):
-            ready = Ingest.of(parts).refit(batch, embedded)
+        ready = batch if embedded and analysed else Ingest.of(parts).refit(batch, embedded)
         count += len(put_returning(parts, ready, now=now))
     return count
 
