@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from ..trust.privacy.service import Guarding
     from ..upkeep.archive import Archive
     from ..upkeep.lifecycle import UpkeepWorker
-    from ..upkeep.retain import Standing
     from ..upkeep.service import Keeping
+    from ..upkeep.tier_plan import Standing
 
 
 class UpkeepNamespace:

@@ -29,10 +29,9 @@ from .archive import Archive, Archives, archive_of
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
-from .retain import Standing, is_kept, standings
 from .run import GiveWay, Pause, Run, never
 from .summary import SUM_UP, ask_or_fall_back, gist, passage_of, summarise
-from .tier_plan import Forms
+from .tier_plan import Forms, Standing, is_kept, standings
 
 _CHARS_A_TOKEN: Final = 8
 _OWN: Final = (Trust.TRUSTED, Trust.USER)
