@@ -125,7 +125,7 @@ class UpkeepNamespace:
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
         }
-        return self._life.unarchive(archive, sought, self._parts.clock(), self._guarding.check_loaded)
+        return self.keeping.unarchive(archive, sought, self._parts.clock(), self._guarding.check_loaded)
 
     def claim_archive(self, archive: Archive | str | Path | None = None) -> int:
         """Makes the pieces of an archive this memory's own. Returns how many were not.

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
@@ -23,9 +23,9 @@ from ..store.rules import UNIQUE_KINDS
 from ..text.analysis import has_statements
 from ..trust.privacy.quarantine import trust_in
 from ..write.ingest import Ingest, embed_units
-from ..write.write_path import put_records
+from ..write.write_path import load_records, put_records
 from . import Ask, Change, Maintained, Write, works_of
-from .archive import Archive, Archives, archive_of
+from .archive import Archive, Archives, about, archive_of, may_hold
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
@@ -115,12 +115,36 @@ class Keeping:
             self.archives.note(source)
         return self.archives.sealed(source)
 
-    def claim(self, archive: Archive | str | Path | None) -> int:
-        """Makes the pieces of an archive this memory's own. Returns how many were not."""
+    def _find_archive(self, archive: Archive | str | Path | None, verb: str) -> Archive:
+        """Opens the archive that a caller names, or that of the settings."""
         source = archive_of(archive or self._parts.settings.upkeep.archive)
         if source is None:
-            raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
-        return self.archives.claim(source)
+            raise BadInput(f"name the archive: {verb}('folder'), or set upkeep.archive")
+        return source
+
+    def claim(self, archive: Archive | str | Path | None) -> int:
+        """Makes the pieces of an archive this memory's own. Returns how many were not."""
+        return self.archives.claim(self._find_archive(archive, "claim_archive"))
+
+    def unarchive(
+        self,
+        archive: Archive | str | Path | None,
+        sought: Mapping[str, Any],
+        now: float,
+        through: Callable[[Iterator[Record], float], Iterator[Record]],
+    ) -> int:
+        """Restores the records `sought` (see `may_hold`), each checked by `through`. Returns how many."""
+        source, count = self.archives.sealed(self._find_archive(archive, "unarchive")), 0
+        for name in source.names():
+            manifest = source.manifest(name)
+            if may_hold(manifest, **sought):
+                chosen = (
+                    record.but(uses=record.uses + 1, last_used=now)  # else it would be forgotten again
+                    for record in source.read(name)
+                    if may_hold(about([record]), **sought)
+                )
+                count += load_records(self._parts, through(chosen, now), manifest, now=now)
+        return count
 
     def _write(
         self,
