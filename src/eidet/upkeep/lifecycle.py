@@ -39,7 +39,7 @@ MOVES: Final = ("expire", "promote", "move")  # the works that insertions trigge
 
 
 class Life:
-    """Runs upkeep of an open memory, and protects, restores and unarchives its records."""
+    """Runs upkeep of an open memory in the background, and protects and restores its records."""
 
     def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         """`guard` gets every record that rules or a model wrote, before it is stored."""
