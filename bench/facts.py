@@ -22,7 +22,7 @@ from eidet.core.scope import Scope
 from eidet.graph import Graphs
 from eidet.graph.asking import Asking
 from eidet.graph.inference import parse_patterns
-from eidet.graph.scope_graph import Moments, View
+from eidet.graph.scope_graph import View
 from eidet.store import Store, verbs
 from eidet.store.ram import RamStore
 from eidet.store.sql.sqlite import SqliteStore
@@ -112,39 +112,38 @@ def main() -> None:
     store: Store = RamStore() if given.place is None else SqliteStore(given.place)
     people = fill(store, given.facts, given.entities)
     graphs = Graphs(store, memory_mb=1024)
-    asking, view = Asking(graphs), View(now=NOW)
-    moments = Moments(view=view, at=NOW)
+    asking, view = Asking(graphs), View(now=NOW, at=NOW)
     start = time.process_time()
     size = graphs.ask(SCOPE.path, lambda graph: (graph.index.size, graph.nbytes))
     print(f"loads {size[0]:,} facts in {time.process_time() - start:.2f} s, about {size[1] / 2**20:.0f} MB")
     seed = random.Random(3)
     some = seed.sample(people, 1000)
-    measure("about", lambda who: asking.about(SCOPE, who, moments), some, 0.5)
+    measure("about", lambda who: asking.about(SCOPE, who, view), some, 0.5)
     some = seed.sample(people, 1000)
     measure("timeline", lambda who: asking.timeline(SCOPE, who, view), some, 1.0)
     two = ("?x", "works_at", "?o")
 
     def match(who: str) -> object:
         patterns = parse_patterns([(who, "friend", "?x"), two])
-        return asking.match(SCOPE, patterns, moments, infer=True, limit=100)
+        return asking.match(SCOPE, patterns, view, infer=True, limit=100)
 
     measure("match, two patterns from a person", match, seed.sample(people, 300), 5.0)
 
     def match_place(number: str) -> object:
         patterns = parse_patterns([("?x", "lives_in", f"place {number}"), two])
-        return asking.match(SCOPE, patterns, moments, infer=True, limit=100)
+        return asking.match(SCOPE, patterns, view, infer=True, limit=100)
 
     measure("match, two patterns from a place", match_place, [str(n) for n in range(200)], 5.0)
 
     def match_open(_: str) -> object:
         patterns = parse_patterns([("?x", "sibling", "?y"), ("?y", "lives_in", "?z")])
-        return asking.match(SCOPE, patterns, moments, infer=True, limit=100)
+        return asking.match(SCOPE, patterns, view, infer=True, limit=100)
 
     measure("match, two open patterns", match_open, ["", ""] * 3, 5.0)
     goals = iter(seed.sample(people, 400))
     measure(
         "path of up to three hops",
-        lambda who: asking.paths(SCOPE, who, next(goals), moments, 3),
+        lambda who: asking.paths(SCOPE, who, next(goals), view, 3),
         seed.sample(people, 300),
         20.0,
     )

@@ -7,7 +7,7 @@ from typing import Any
 
 from eidet.core.record import Record
 from eidet.graph.assertion import Stated
-from eidet.graph.scope_graph import Moments, ScopeGraph, View
+from eidet.graph.scope_graph import ScopeGraph, View
 from eidet.store.model import Entry, entry_of
 from eidet.text.facts.statement import Mention, Reference, Statement
 
@@ -64,10 +64,10 @@ def spans(
 
 
 def values_at(graph: ScopeGraph, subject: str, relation: str, at: float) -> list[str]:
-    moments = Moments(view=VIEW, at=at)
+    view = View(now=LATER, at=at)
     found: list[str] = []
     for root in graph.identities.find(subject):
         for one in graph.trace(root, relation, VIEW):
-            if moments.admits(one) and not one.negated:
+            if view.admits(one) and not one.negated:
                 found.append(graph.identities.name_of(one.object))
     return found

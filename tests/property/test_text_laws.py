@@ -15,28 +15,24 @@ from eidet.text.tokens import Estimate, TokenCounter, Words, cut
 
 ANYTHING = st.text()
 WITH_SURROGATES = st.text(st.characters(exclude_categories=[]))
-DIALOGUE = st.lists(
-    st.sampled_from(
-        [
-            "Ann",
-            "Ann's",
-            "don't",
-            "the",
-            "INV-2291",
-            "1,200",
-            "café",
-            "我在住",
-            "서울",
-            "👍🏽",
-            "Dr.",
-            "no.",
-            "p.m.",
-            "...",
-            "U.S.",
-        ]
-    )
-    | st.text(max_size=8)
-).map(" ".join)
+WORDS = [
+    "Ann",
+    "Ann's",
+    "don't",
+    "the",
+    "INV-2291",
+    "1,200",
+    "café",
+    "我在住",
+    "서울",
+    "👍🏽",
+    "Dr.",
+    "no.",
+    "p.m.",
+    "...",
+    "U.S.",
+]
+DIALOGUE = st.lists(st.sampled_from(WORDS) | st.text(max_size=8)).map(" ".join)
 SIGNS = st.text("aB1.,' \n\té猫👍_-!", max_size=40)
 TEXTS = ANYTHING | DIALOGUE | SIGNS
 LANGUAGES = st.sampled_from(["en", "de", "fr", "ru", "zh", "none"])

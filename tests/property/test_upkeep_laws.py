@@ -117,17 +117,9 @@ def test_formulas_stay_in_their_bounds(one: float, other: float, third: float) -
     assert move_score(one, other, third) >= 0.0
 
 
+SAYINGS = ("I like tea.", "Ann moved to Lisbon on 8 May.", "hi!", "日本語の文章", "? ? ?")
 texts = st.text(st.characters(exclude_categories=["Cs"]), max_size=60) | st.sampled_from(
-    [
-        "I like tea.",
-        "Ann moved to Lisbon on 8 May.",
-        "hi!",
-        "日本語の文章",
-        "🙂" * 20,
-        "a" * 300,
-        "? ? ?",
-        "word " * 90,
-    ]
+    (*SAYINGS, "🙂" * 20, "a" * 300, "word " * 90)
 )
 
 

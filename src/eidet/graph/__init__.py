@@ -71,14 +71,10 @@ class Graphs:
             self._make_room(scope)
         return answer
 
-    def ask_each(self, scope: Scope, question: Callable[[ScopeGraph], T]) -> list[T]:
-        """Returns the answers of all scopes of a question, as of one head. No fact crosses a scope."""
-        head = self._store.head()
-        return [self.ask(path, question, head) for path in verbs.list_paths(self._store, scope)]
-
     def gather(self, scope: Scope, question: Callable[[ScopeGraph], Iterable[T]]) -> list[T]:
-        """Asks all scopes like `ask_each`, and joins the answers in one list."""
-        return [one for answer in self.ask_each(scope, question) for one in answer]
+        """Joins the answers of all scopes of a question, as of one head. No fact crosses a scope."""
+        head, paths = self._store.head(), verbs.list_paths(self._store, scope)
+        return [one for path in paths for one in self.ask(path, lambda graph: list(question(graph)), head)]
 
     def name_sources(self, graph: ScopeGraph, seqs: Iterable[int]) -> dict[int, str]:
         """Returns the ids of records by seq; reads each from the store once. Call it inside a question."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import replace
 from itertools import chain, islice, product
 from typing import TypeVar
 
@@ -20,7 +21,7 @@ from . import Graphs
 from .assertion import Assertion, Node
 from .fact import Contradiction, Entity, Explanation, Fact, Neighbour, Quotation, day_of
 from .inference import FactMatch, Inferred, PatternJoin, Reasoner, TriplePattern
-from .scope_graph import Moments, ScopeGraph, View
+from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
 _T = TypeVar("_T")
@@ -37,21 +38,21 @@ class Asking:
         """Lists the facts that `choose` picks in each scope."""
         return self.graphs.gather(scope, lambda graph: self.make_facts(graph, choose(graph)))
 
-    def about(self, scope: Scope, entity: str, moments: Moments) -> list[Fact]:
+    def about(self, scope: Scope, entity: str, view: View) -> list[Fact]:
         """Lists the facts about an entity: those with it as subject, then those with it as object."""
-        return self.list_facts(scope, lambda graph: _list_about(graph, entity, moments))
+        return self.list_facts(scope, lambda graph: _list_about(graph, entity, view))
 
     def timeline(self, scope: Scope, entity: str, view: View) -> list[Fact]:
         """Lists all facts that ever held about an entity, the earliest first."""
-        facts = self.about(scope, entity, Moments(view=view, at=None))
+        facts = self.about(scope, entity, replace(view, at=None))
         return sorted(facts, key=_start)
 
-    def list_all(self, scope: Scope, moments: Moments) -> list[Fact]:
+    def list_all(self, scope: Scope, view: View) -> list[Fact]:
         """Lists all facts of a time, by subject and relation."""
 
         def list_admitted(graph: ScopeGraph) -> Iterator[Interval]:
             for group in sorted(graph.list_groups()):
-                yield from filter(moments.admits, graph.trace(*group, moments.view))
+                yield from filter(view.admits, graph.trace(*group, view))
 
         return self.list_facts(scope, list_admitted)
 
@@ -69,9 +70,9 @@ class Asking:
             scope, lambda graph: [_describe_entity(graph, root) for root in _find_entity(graph, name)]
         )
 
-    def instructions(self, scope: Scope, moments: Moments, natures: Sequence[Nature]) -> list[Fact]:
+    def instructions(self, scope: Scope, view: View, natures: Sequence[Nature]) -> list[Fact]:
         """Lists the standing instructions and preferences that hold."""
-        facts = self.list_facts(scope, lambda graph: graph.list_special(moments, natures))
+        facts = self.list_facts(scope, lambda graph: graph.list_special(view, natures))
         return sorted(facts, key=lambda fact: (fact.nature is not Nature.INSTRUCTION, _start(fact)))
 
     def contradictions(self, scope: Scope, view: View) -> list[Contradiction]:
@@ -90,12 +91,12 @@ class Asking:
         return found
 
     def match(
-        self, scope: Scope, patterns: Sequence[TriplePattern], moments: Moments, *, infer: bool, limit: int
+        self, scope: Scope, patterns: Sequence[TriplePattern], view: View, *, infer: bool, limit: int
     ) -> list[FactMatch]:
         """Finds the bindings with which all patterns hold, at most `limit` of them in each scope."""
 
         def match(graph: ScopeGraph) -> list[FactMatch]:
-            join = PatternJoin(graph, moments, infer=infer)
+            join = PatternJoin(graph, view, infer=infer)
             solutions = list(islice(join.solve(patterns), limit))
             facts = iter(self.make_facts(graph, chain.from_iterable(one.intervals for one in solutions)))
             return [
@@ -108,11 +109,11 @@ class Asking:
 
         return self.graphs.gather(scope, match)[:limit]
 
-    def neighbours(self, scope: Scope, entity: str, moments: Moments) -> list[Neighbour]:
+    def neighbours(self, scope: Scope, entity: str, view: View) -> list[Neighbour]:
         """Lists the entities one fact away, the surest first."""
 
         def find(graph: ScopeGraph) -> list[Neighbour]:
-            legs = [leg for root in graph.identities.find(entity) for leg in _list_legs(graph, root, moments)]
+            legs = [leg for root in graph.identities.find(entity) for leg in _list_legs(graph, root, view)]
             facts = self.make_facts(graph, [interval for interval, _ in legs])
             return [
                 Neighbour(entity=_describe_entity(graph, end), fact=fact)
@@ -122,14 +123,12 @@ class Asking:
         found = self.graphs.gather(scope, find)
         return sorted(found, key=lambda one: (-one.fact.confidence, one.entity.name, one.fact.relation))
 
-    def paths(
-        self, scope: Scope, start: str, goal: str, moments: Moments, hops: int
-    ) -> list[tuple[Fact, ...]]:
+    def paths(self, scope: Scope, start: str, goal: str, view: View, hops: int) -> list[tuple[Fact, ...]]:
         """Finds the shortest paths between two entities, as the facts along them."""
 
         def find(graph: ScopeGraph) -> list[tuple[Fact, ...]]:
             ends = product(graph.identities.find(start), graph.identities.find(goal))
-            ways = chain.from_iterable(_list_paths(graph, *pair, moments, hops) for pair in ends)
+            ways = chain.from_iterable(_list_paths(graph, *pair, view, hops) for pair in ends)
             return [tuple(self.make_facts(graph, way)) for way in ways]
 
         return sorted(self.graphs.gather(scope, find), key=len)
@@ -165,13 +164,13 @@ def _quote_one(record: Record, assertion: Assertion) -> Quotation:
     )
 
 
-def _list_about(graph: ScopeGraph, entity: str, moments: Moments) -> list[Interval]:
+def _list_about(graph: ScopeGraph, entity: str, view: View) -> list[Interval]:
     found: list[Interval] = []
     for root in _find_entity(graph, entity):
-        naming = graph.list_intervals_naming(root, moments.view)
-        found += graph.list_intervals(root, moments.view)
+        naming = graph.list_intervals_naming(root, view)
+        found += graph.list_intervals(root, view)
         found += [interval for interval in naming if interval.subject != root]
-    return [interval for interval in found if moments.admits(interval)]
+    return [interval for interval in found if view.admits(interval)]
 
 
 def _make_fact(graph: ScopeGraph, interval: Interval, ids: dict[int, str]) -> Fact:
@@ -246,40 +245,40 @@ def _start(fact: Fact) -> tuple[float, float]:
     return fact.valid_from if fact.valid_from is not None else float("-inf"), fact.known_from
 
 
-def _list_legs(graph: ScopeGraph, node: Node, moments: Moments) -> Iterator[tuple[Interval, Node]]:
+def _list_legs(graph: ScopeGraph, node: Node, view: View) -> Iterator[tuple[Interval, Node]]:
     """Yields the facts that hold from an entity on, in either direction, each with the entity it leads to.
 
     Values lead nowhere.
     """
-    onward = ((one, one.object) for one in graph.list_intervals(node, moments.view))
-    back = ((one, one.subject) for one in graph.list_intervals_naming(node, moments.view))
+    onward = ((one, one.object) for one in graph.list_intervals(node, view))
+    back = ((one, one.subject) for one in graph.list_intervals_naming(node, view))
     for interval, end in chain(onward, back):
         is_value = interval.object.startswith("value:")
-        if not interval.negated and not is_value and moments.admits(interval):
+        if not interval.negated and not is_value and view.admits(interval):
             yield interval, end
 
 
 def _list_paths(
-    graph: ScopeGraph, start: Node, goal: Node, moments: Moments, hops: int
+    graph: ScopeGraph, start: Node, goal: Node, view: View, hops: int
 ) -> list[tuple[Interval, ...]]:
     """Lists all shortest paths of at most `hops` facts."""
     front: _Ways = {start: [()]}
     known = {start}
     for _ in range(hops if start != goal else 0):
-        front = _widen(graph, front, known, moments)
+        front = _widen(graph, front, known, view)
         if goal in front:
             return front[goal]
         known |= front.keys()
     return []
 
 
-def _widen(graph: ScopeGraph, front: _Ways, known: AbstractSet[Node], moments: Moments) -> _Ways:
+def _widen(graph: ScopeGraph, front: _Ways, known: AbstractSet[Node], view: View) -> _Ways:
     """Extends a front by one step, with all shortest paths to each new node."""
     further: _Ways = {}
     for node, ways in front.items():
-        for interval, end in _list_legs(graph, node, moments):
+        for interval, end in _list_legs(graph, node, view):
             if end not in known:
-                moments.view.spend(len(ways))
+                view.spend(len(ways))
                 further.setdefault(end, []).extend((*way, interval) for way in ways)
     return further
 

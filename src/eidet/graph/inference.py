@@ -21,7 +21,7 @@ from ..core.errors import BadInput
 from ..text.facts.vocabulary import relation_of
 from .assertion import Node
 from .fact import Fact
-from .scope_graph import Moments, ScopeGraph, View
+from .scope_graph import ScopeGraph, View
 from .validity import Interval
 
 _STEPS: Final = 6  # steps that a transitive relation carries at most
@@ -230,9 +230,9 @@ def parse_patterns(patterns: Iterable[Sequence[str | None]]) -> list[TriplePatte
 class PatternJoin:
     """Finds all ways in which patterns hold in one graph. The one with the most known parts goes first."""
 
-    def __init__(self, graph: ScopeGraph, moments: Moments, *, infer: bool) -> None:
-        self._graph, self._moments, self._infer = graph, moments, infer
-        self._reasoner = Reasoner(graph, moments.view)
+    def __init__(self, graph: ScopeGraph, view: View, *, infer: bool) -> None:
+        self._graph, self._view, self._infer = graph, view, infer
+        self._reasoner = Reasoner(graph, view)
         self._meanings: dict[str, list[Node]] = {}
 
     def solve(self, patterns: Sequence[TriplePattern]) -> Iterator[_Solution]:
@@ -251,12 +251,12 @@ class PatternJoin:
         if not left:
             yield bindings, chosen
             return
-        self._moments.view.spend(len(left))
+        self._view.spend(len(left))
         number = min(left, key=lambda one: (self._rate_openness(left[one], bindings), one))
         rest = dict(left)
         del rest[number]
         for interval in self._list_candidates(left[number], bindings):
-            self._moments.view.spend(1)
+            self._view.spend(1)
             more = self._bind(left[number], interval, bindings)
             if more is not None:
                 yield from self._join(rest, more, {**chosen, number: interval})
@@ -285,7 +285,7 @@ class PatternJoin:
         facts = self._reasoner.list_facts if self._infer else self._reasoner.list_stated
         ends = product((None,) if subjects is None else subjects, (None,) if objects is None else objects)
         for interval in chain.from_iterable(facts(relation, *pair) for pair in ends):
-            if not interval.negated and self._moments.admits(interval):
+            if not interval.negated and self._view.admits(interval):
                 yield interval
 
     def _find_relation(self, pattern: TriplePattern, bindings: _Bindings) -> str | None:

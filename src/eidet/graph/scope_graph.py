@@ -55,9 +55,13 @@ class Budget:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class View:
-    """The moment of a question: statements expired by `now` do not count. `budget` limits its cost."""
+    """The times of a question: what was true `at` a moment, or ever without one, as known `now`.
+
+    Statements expired by `now` do not count. `budget` limits the cost.
+    """
 
     now: float
+    at: float | None = None
     budget: Budget | None = field(default=None, compare=False, repr=False)
 
     def spend(self, steps: int) -> None:
@@ -70,14 +74,6 @@ class View:
 
     def is_alive(self, expires: float | None) -> bool:
         return expires is None or expires > self.now
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Moments:
-    """The time asked about: what was true `at`, seen from a view. Without `at`, all times."""
-
-    view: View
-    at: float | None
 
     def admits(self, interval: Interval) -> bool:
         return self.at is None or interval.holds_at(self.at)
@@ -275,14 +271,14 @@ class ScopeGraph:
             known = self._subjects[relation] = list(dict.fromkeys(map(self.identities.root_of, entries)))
         return known
 
-    def list_special(self, moments: Moments, natures: Sequence[Nature]) -> list[Interval]:
+    def list_special(self, view: View, natures: Sequence[Nature]) -> list[Interval]:
         """Lists the preferences and instructions that hold."""
         if self._special is None:  # their subjects and relations, each once
             root_of = self.identities.root_of
             groups = ((root_of(one.subject), one.statement.relation) for one in self.index.special)
             self._special = list(dict.fromkeys(groups))
-        traced = (one for group in self._special for one in self.trace(*group, moments.view))
-        return [one for one in traced if one.nature in natures and moments.admits(one)]
+        traced = (one for group in self._special for one in self.trace(*group, view))
+        return [one for one in traced if one.nature in natures and view.admits(one)]
 
     def list_groups(self, relation: str | None = None) -> Iterator[tuple[Node, str]]:
         """Yields all pairs of subject and relation, or those of one relation."""

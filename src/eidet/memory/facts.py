@@ -15,7 +15,7 @@ from ..graph.asking import Asking, explain_fact, find_fact, list_decisions, phra
 from ..graph.fact import Contradiction, Entity, Explanation, Fact, Neighbour
 from ..graph.graph_formats import to_networkx, write_mcp_lines
 from ..graph.inference import FactMatch, parse_patterns
-from ..graph.scope_graph import Budget, Moments, View
+from ..graph.scope_graph import Budget, View
 from ..graph.triple_data import mention_of, triple_data
 from ..text.facts.statement import Nature, Statement
 from ..text.facts.vocabulary import relation_of
@@ -93,8 +93,8 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """Lists the facts that hold of an entity: first those about it, then those that name it."""
-        place, asking, moments = self._question(scope, as_of, known_at)
-        return self._note("about", scope, asking.about(place, id_of(entity), moments))
+        place, asking, view = self._question(scope, as_of, known_at)
+        return self._note("about", scope, asking.about(place, id_of(entity), view))
 
     def match(
         self,
@@ -118,9 +118,9 @@ class FactsNamespace:
         asked = list(patterns)
         if subject is not None or relation is not None or object is not None:
             asked.append((part_of(subject), relation, part_of(object)))
-        place, asking, moments = self._question(scope, as_of, known_at, ever=ever)
+        place, asking, view = self._question(scope, as_of, known_at, ever=ever)
         rules, most = check_flag(infer, "infer"), check_limit(limit)
-        matches = asking.match(place, parse_patterns(asked), moments, infer=rules, limit=most)
+        matches = asking.match(place, parse_patterns(asked), view, infer=rules, limit=most)
         self._note("match", scope, chain.from_iterable(one.facts for one in matches))
         return matches
 
@@ -133,8 +133,8 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Neighbour]:
         """Lists the entities one fact away."""
-        place, asking, moments = self._question(scope, as_of, known_at)
-        found = asking.neighbours(place, id_of(entity), moments)
+        place, asking, view = self._question(scope, as_of, known_at)
+        found = asking.neighbours(place, id_of(entity), view)
         self._note("neighbours", scope, [neighbour.fact for neighbour in found])
         return found
 
@@ -150,8 +150,8 @@ class FactsNamespace:
     ) -> list[tuple[Fact, ...]]:
         """Finds the shortest paths between two entities, each as the facts along it; at most four `hops`."""
         most = check_whole(hops, 1, HOPS, "hops")
-        place, asking, moments = self._question(scope, as_of, known_at)
-        found = asking.paths(place, id_of(start), id_of(goal), moments, most)
+        place, asking, view = self._question(scope, as_of, known_at)
+        found = asking.paths(place, id_of(start), id_of(goal), view, most)
         self._note("paths", scope, chain.from_iterable(found))
         return found
 
@@ -164,8 +164,8 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> list[Fact]:
         """Lists every fact that ever held of an entity, earliest first, or those of one relation."""
-        place, asking, moments = self._question(scope, None, known_at)
-        facts = asking.timeline(place, id_of(entity), moments.view)
+        place, asking, view = self._question(scope, None, known_at)
+        facts = asking.timeline(place, id_of(entity), view)
         return self._note("timeline", scope, [one for one in facts if relation in (None, one.relation)])
 
     def entities(
@@ -191,19 +191,19 @@ class FactsNamespace:
         known_at: Moment | None = None,
     ) -> str:
         """Summarises the facts that hold of an entity and those that begin later; empty if none is known."""
-        place, asking, moments = self._question(scope, as_of, known_at)
+        place, asking, view = self._question(scope, as_of, known_at)
         name, texts = id_of(entity), list[str]()
-        facts = self._note("profile", scope, asking.timeline(place, name, moments.view))
+        facts = self._note("profile", scope, asking.timeline(place, name, view))
         for one_meant in asking.find_entities(place, name):
-            now, later = _split_by(facts, one_meant, moments.at or 0.0)
+            now, later = _split_by(facts, one_meant, view.at or 0.0)
             texts.append(phrase_profile(one_meant.name, one_meant.aliases, now, later))
         return "\n\n".join(texts)
 
     def why(self, fact: Fact | str, *, scope: Scopes = "default") -> Explanation:
         """Returns the sentences behind a fact, what ended it, and the rule that inferred it."""
         found = self._require(fact, scope)
-        _, asking, moments = self._question(found.scope)
-        explanation = explain_fact(asking, found, moments.view)
+        _, asking, view = self._question(found.scope)
+        explanation = explain_fact(asking, found, view)
         self._note("why", scope, [found])
         return explanation
 
@@ -217,15 +217,15 @@ class FactsNamespace:
     ) -> list[Fact]:
         """Lists the instructions that hold, then, unless `preferences` is False, the preferences."""
         natures = NATURES if check_flag(preferences, "preferences") else NATURES[:1]
-        place, asking, moments = self._question(scope, as_of, known_at)
-        return self._note("instructions", scope, asking.instructions(place, moments, natures))
+        place, asking, view = self._question(scope, as_of, known_at)
+        return self._note("instructions", scope, asking.instructions(place, view, natures))
 
     def contradictions(
         self, *, scope: Scopes = "default", known_at: Moment | None = None
     ) -> list[Contradiction]:
         """Lists facts that cannot hold together and are undecided; `resolve` decides between them."""
-        place, asking, moments = self._question(scope, None, known_at)
-        found = asking.contradictions(place, moments.view)
+        place, asking, view = self._question(scope, None, known_at)
+        found = asking.contradictions(place, view)
         self._note("contradictions", scope, chain.from_iterable(one.facts for one in found))
         return found
 
@@ -233,8 +233,8 @@ class FactsNamespace:
         self, keep: Fact | str, *, scope: str | Scope = "default", because: str | None = None
     ) -> Record:
         """Decides a contradiction: keeps one fact and marks its rivals as never true. `undo` reverses it."""
-        _, _, moments = self._question(one(scope))
-        return self._decisions.resolve(self._require(keep, one(scope)), moments.view, because)
+        _, _, view = self._question(one(scope))
+        return self._decisions.resolve(self._require(keep, one(scope)), view, because)
 
     def retract(
         self, fact: Fact | str, *, scope: str | Scope = "default", because: str | None = None
@@ -295,8 +295,8 @@ class FactsNamespace:
     def _list_all(
         self, verb: str, scope: Scopes, as_of: Moment | None, known_at: Moment | None, ever: bool
     ) -> tuple[list[Entity], list[Fact]]:
-        place, asking, moments = self._question(scope, as_of, known_at, ever=ever, is_bounded=False)
-        facts = self._note(verb, scope, asking.list_all(place, moments))
+        place, asking, view = self._question(scope, as_of, known_at, ever=ever, is_bounded=False)
+        facts = self._note(verb, scope, asking.list_all(place, view))
         return asking.list_entities(place), facts
 
     def _question(
@@ -307,7 +307,7 @@ class FactsNamespace:
         *,
         ever: bool = False,
         is_bounded: bool = True,
-    ) -> tuple[Scope, Asking, Moments]:
+    ) -> tuple[Scope, Asking, View]:
         """Returns what each question needs: where to ask, whom, and about which times.
 
         `as_of` defaults to the present, or to `known_at` if given. The budget of the question starts now.
@@ -317,11 +317,10 @@ class FactsNamespace:
         settings, place = self._parts.settings, Scope.among(scope)
         budget = Budget(settings.fact_steps, settings.fact_seconds) if is_bounded else Budget()
         known = None if known_at is None else moment(known_at, "known_at")
-        view = View(now=self._parts.clock() if known is None else known, budget=budget)
+        now = self._parts.clock() if known is None else known
+        at = now if as_of is None else moment(as_of, "as_of")
         asking = Asking(self._services.reads.graphs_known_at(place, known))
-        if check_flag(ever, "ever"):
-            return place, asking, Moments(view=view, at=None)
-        return place, asking, Moments(view=view, at=view.now if as_of is None else moment(as_of, "as_of"))
+        return place, asking, View(now=now, at=None if check_flag(ever, "ever") else at, budget=budget)
 
     def _note(self, verb: str, scope: Scopes, facts: Iterable[Fact]) -> list[Fact]:
         """Notes in the audit log which records an answer comes from. Returns the facts as a list."""
@@ -334,9 +333,9 @@ class FactsNamespace:
         if isinstance(fact, Fact):
             return fact
         id = clean_text(fact, "the id of a fact")
-        place, asking, moments = self._question(scope, is_bounded=is_bounded)
+        place, asking, view = self._question(scope, is_bounded=is_bounded)
         for path in each_path(scope):
-            if (found := find_fact(asking, Scope(path), id, moments.view)) is not None:
+            if (found := find_fact(asking, Scope(path), id, view)) is not None:
                 return found
         raise self._parts.absence_error(f"fact {id!r} in scope {place}")
 

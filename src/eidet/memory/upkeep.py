@@ -17,8 +17,8 @@ from .namespaces import Services
 if TYPE_CHECKING:
     from ..upkeep.archive import Archive
     from ..upkeep.lifecycle import UpkeepWorker
-    from ..upkeep.retain import Standing
     from ..upkeep.service import Keeping
+    from ..upkeep.tier_plan import Standing
 
 
 class UpkeepNamespace:
@@ -109,7 +109,7 @@ class UpkeepNamespace:
             "since": None if since is None else moment(since, "since"),
             "until": None if until is None else moment(until, "until"),
         }
-        return self._life.unarchive(
+        return self.keeping.unarchive(
             archive, sought, self._parts.clock(), self._services.guarding.check_loaded
         )
 

@@ -74,9 +74,7 @@ def _calls(who: str) -> tuple[str, ...]:
     """Lists the forms of a person's name: the whole, and its first word if that is a name."""
     first = who.split(maxsplit=1)[0]
     short = len(first) < 2 or first.casefold().rstrip(".") in _NO_FIRST
-    if short:
-        return (who,)
-    return tuple(dict.fromkeys((who, first)))
+    return (who,) if short else tuple(dict.fromkeys((who, first)))
 
 
 def without(text: str, names: Sequence[str]) -> str:

@@ -21,7 +21,7 @@ from ..core.where import Where
 from ..graph import Graphs
 from ..graph.assertion import PERSON, Assertion, name_key
 from ..graph.identities import USER_NODE
-from ..graph.scope_graph import Moments, ScopeGraph, View
+from ..graph.scope_graph import ScopeGraph, View
 from ..index import Candidates, Floats
 from ..models.embed import embed_checked
 from ..store import Head
@@ -76,9 +76,9 @@ def list_standing(
     """Lists the records whose wishes apply to a question: instructions, then preferences, latest first."""
     if recall.graphs is None:
         return []
-    moments = Moments(view=View(now=now), at=at)
+    view = View(now=now, at=at)
     wishes: dict[tuple[str, str], tuple[StandingWish, Record]] = {}  # a copy in another scope counts once
-    latest = _list_latest(recall.graphs, scope, moments)
+    latest = _list_latest(recall.graphs, scope, view)
     for one, record in zip(latest, recall.read_places([(one.path, one.seq) for one in latest]), strict=True):
         if record is not None and seen.matches(record) and _may_instruct(one, record):
             wishes.setdefault((record.id, record.text), (one, record))
@@ -89,17 +89,17 @@ def list_standing(
     return [record for _, record in chosen]
 
 
-def _list_latest(graphs: Graphs, scope: Scope, moments: Moments) -> list[StandingWish]:
+def _list_latest(graphs: Graphs, scope: Scope, view: View) -> list[StandingWish]:
     """Lists the latest wishes of each nature, so that many preferences do not hide an instruction."""
-    held = graphs.gather(scope, partial(_list_held, moments=moments))
+    held = graphs.gather(scope, partial(_list_held, view=view))
     found = sorted(held, key=attrgetter("seq"), reverse=True)
     by_nature = ([one for one in found if one.nature is nature] for nature in NATURES)
     return [one for wishes in by_nature for one in wishes[:LOOKED_AT]]
 
 
-def _list_held(graph: ScopeGraph, moments: Moments) -> list[StandingWish]:
+def _list_held(graph: ScopeGraph, view: View) -> list[StandingWish]:
     found: list[StandingWish] = []
-    for interval in graph.list_special(moments, NATURES):
+    for interval in graph.list_special(view, NATURES):
         first, seq = interval.first.statement, max(assertion.source.seq for assertion in interval.said)
         found.append(StandingWish(graph.scope, seq, first.nature, interval.subject, first.object.name))
     return found
@@ -144,8 +144,8 @@ def add_instructions(
     graphs, path = recall.graphs, query.scope.path
     if graphs is None or not query.scope.is_one:
         return hits
-    moments = Moments(view=View(now=query.now), at=query.asked)
-    wishes = graphs.ask(path, partial(_list_wishes, moments=moments, query=query.words), head)
+    view = View(now=query.now, at=query.asked)
+    wishes = graphs.ask(path, partial(_list_wishes, view=view, query=query.words), head)
     end = min(query.limit, FIRST_PLACES)
     places = end // PLACES_EACH
     chosen = _choose_wishes(hits[: end - places], found, wishes, query.words, places)
@@ -196,17 +196,17 @@ def is_request(query: str) -> bool:
     return _REQUEST.search(query.lower()) is not None
 
 
-def _list_wishes(graph: ScopeGraph, moments: Moments, query: str) -> _Wishes:
+def _list_wishes(graph: ScopeGraph, view: View, query: str) -> _Wishes:
     """Returns the seqs of records with instructions and, for a request, with their speakers' preferences."""
-    instructions = _list_stated(graph, Nature.INSTRUCTION.value, moments)
-    preferences = _list_stated(graph, PREFERS, moments) if is_request(query) else ()
+    instructions = _list_stated(graph, Nature.INSTRUCTION.value, view)
+    preferences = _list_stated(graph, PREFERS, view) if is_request(query) else ()
     own = (one for one in preferences if one.statement.subject.reference is Reference.SPEAKER)
     return {one.source.seq for one in instructions}, {one.source.seq for one in own}
 
 
-def _list_stated(graph: ScopeGraph, relation: str, moments: Moments) -> Iterator[Assertion]:
+def _list_stated(graph: ScopeGraph, relation: str, view: View) -> Iterator[Assertion]:
     """Yields the assertions of a relation that still hold."""
     for subject in graph.list_subjects(relation):
-        for interval in graph.trace(subject, relation, moments.view):
-            if moments.admits(interval):
+        for interval in graph.trace(subject, relation, view):
+            if view.admits(interval):
                 yield from interval.said

@@ -95,9 +95,7 @@ def _form_of(value: Json) -> FieldForm:
         return "number"
     if isinstance(value, str):
         return "text"
-    if isinstance(value, list) and value:
-        return "items"
-    return "mark"
+    return "items" if isinstance(value, list) and value else "mark"
 
 
 def _is_worded(value: Json) -> bool:

@@ -195,9 +195,7 @@ def _without_names(text: str, names: Sequence[str]) -> str:
     if not names:
         return text
     left = without(text, names)
-    if _INK.search(left):
-        return left
-    return text
+    return left if _INK.search(left) else text
 
 
 def _without_dates(text: str, dates: Sequence[Dated]) -> str:
@@ -230,9 +228,7 @@ def _speaker(text: str, names: Sequence[str], voices: Sequence[str]) -> str | No
         me, you = found[1] == "i", found[1] == "you"
     if me == you:
         return None
-    roles = AGENT_ROLES
-    if me:
-        roles = PEOPLE_ROLES
+    roles = PEOPLE_ROLES if me else AGENT_ROLES
     return next((who for who in voices if who.casefold() in roles), None)
 
 
@@ -266,9 +262,7 @@ def _measure_foreignness(text: str) -> float:
 
 def _days(one: Dated) -> str:
     first, last = (f"{datetime.fromordinal(day):%Y-%m-%d}" for day in (one.first, one.last))
-    if first == last:
-        return first
-    return f"{first} to {last}"
+    return first if first == last else f"{first} to {last}"
 
 
 # --- which of several statements is asked for: the first, the last or the present one
@@ -323,6 +317,4 @@ def _detect_moment(text: str, dates: Sequence[Dated]) -> str:
         return LAST
     if not chooses and _FIRST.search(text):
         return FIRST
-    if dates or _PAST.search(text):
-        return ""
-    return NOW
+    return "" if dates or _PAST.search(text) else NOW

@@ -55,17 +55,13 @@ def _ends(text: str, start: int, end: re.Match[str]) -> bool:
     mark = end[0]
     if mark == ".":
         return not _abbreviates(text, start, end)
-    if mark in {"..", "...", "\u2026"}:
-        return not _next(text, end).islower()
-    return True
+    return mark not in {"..", "...", "\u2026"} or not _next(text, end).islower()
 
 
 def _abbreviates(text: str, start: int, end: re.Match[str]) -> bool:
     """Returns whether the full stop belongs to the word before it."""
     last = _LAST_WORD.search(text, max(start, end.start() - _LOOK_BACK), end.start())
-    word = ""
-    if last:
-        word = last[0]
+    word = last[0] if last else ""
     known = word.lower()
     if known in _TITLES or (len(word) == 1 and word.isupper() and word != "I"):
         return True

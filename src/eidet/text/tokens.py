@@ -173,9 +173,7 @@ def _cost(piece: str) -> int:
         return 95 + 23 * max(0, size - 4)
     if last.isdigit():
         return 20 + 100 * size
-    if last.isalpha():
-        return 45 + 40 * size
-    return 45 + 20 * size
+    return 45 + (40 if last.isalpha() else 20) * size
 
 
 # The letters of French, Spanish and Portuguese, which vocabularies know nearly as well as English. Other

@@ -185,9 +185,7 @@ def tokens(text: str) -> list[str]:
 
 def _split_ascii(low: str) -> list[str]:
     """Splits an ASCII text; words with only blanks between them, as in many notes, need no pattern."""
-    if not low.encode().translate(None, _UNSIGNED):
-        return low.split()
-    return _ASCII.findall(low)
+    return _ASCII.findall(low) if low.encode().translate(None, _UNSIGNED) else low.split()
 
 
 def _pair_letters(found: list[str]) -> Iterator[str]:
@@ -206,9 +204,7 @@ def _parts(word: str) -> list[str]:
         return parts
     if max(map(len, parts)) == 1 and head.replace(".", "").isalpha():
         return ["".join(parts)]
-    if len(parts) <= 4 and _DIGIT.search(head):
-        return [*parts, "".join(parts)]
-    return parts
+    return [*parts, "".join(parts)] if len(parts) <= 4 and _DIGIT.search(head) else parts
 
 
 def _plain(term: str) -> str:

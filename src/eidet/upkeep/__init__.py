@@ -3,8 +3,7 @@
 Planners are pure: they take records, the time and the settings, and return changes with their reasons.
 Only `run` applies the changes, a batch at a time, each only if its record is unchanged since it was read.
 
-    tier_plan.py     expire, forget, promote, move; what a tier shows and keeps
-    retain.py        policies: keep, archive or delete after some days
+    tier_plan.py     expire, retain, forget, promote, move; what a tier shows and keeps
     consolidate.py   repetitions, episodes, facts               archive.py     archives of deleted records
     model_facts.py   asks a language model for facts and checks its answer
     run.py           walks the store and applies the changes    lifecycle.py   does so in the background

@@ -9,13 +9,11 @@ import os
 import threading
 import time
 import uuid
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import cached_property, partial
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
-from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict
 from ..core.foreground import Foreground
 from ..core.record import Record, Tier
@@ -28,7 +26,7 @@ from ..store.rules import HELD, Held
 
 if TYPE_CHECKING:
     from . import Maintained
-    from .archive import Archive, Archives
+    from .archive import Archives
     from .run import Pause
     from .service import Keeping, UpkeepTask
 
@@ -41,7 +39,7 @@ MOVES: Final = ("expire", "promote", "move")  # the works that insertions trigge
 
 
 class Life:
-    """Runs upkeep of an open memory, and protects, restores and unarchives its records."""
+    """Runs upkeep of an open memory in the background, and protects and restores its records."""
 
     def __init__(self, parts: Parts, guard: Callable[[Record], Record]) -> None:
         """`guard` gets every record that rules or a model wrote, before it is stored."""
@@ -161,30 +159,6 @@ class Life:
         ends = mark == "hold" and not on
         return put_records(self._parts, [new], now=now, expect=record.version, by=by, releases=ends)[0]
 
-    def check_not_held(self, scope: str, ids: Sequence[str]) -> list[Record | None]:
-        """Returns the records with these ids; raises `Held` if one is under a legal hold."""
-        if not ids:
-            return []
-        there = self._parts.store.read(scope, ids)
-        for record in there:
-            if record is not None:
-                self.check_changeable(record)
-        return there
-
-    def still_pinned(
-        self, drafts: Sequence[Draft], records: list[Record], there: Sequence[Record | None]
-    ) -> list[Record]:
-        """Keeps the pin on next versions of pinned records, unless their drafts say otherwise."""
-        from ..write.shape import give_state
-
-        pins = {old.id: old.state.pinned for old in there if old is not None and old.state.pinned is not None}
-        return [
-            give_state(new, new.state.but(pinned=replace(pins[new.id], expires=None)), new.expires)
-            if draft.pinned is None and new.id in pins
-            else new
-            for draft, new in zip(drafts, records, strict=True)
-        ]
-
     def check_changeable(self, record: Record) -> None:
         """Raises `Held` if the record is under a legal hold, to save work that the write would refuse."""
         if record.state.hold is not None:
@@ -194,34 +168,6 @@ class Life:
         """Raises `Held` if a matching record is under a legal hold."""
         if held := self._parts.store.find(where & HELD):
             raise Held([(record.scope, record.id) for record in held], what)
-
-    def unarchive(
-        self,
-        archive: Archive | str | Path | None,
-        sought: Mapping[str, Any],
-        now: float,
-        through: Callable[[Iterator[Record], float], Iterator[Record]],
-    ) -> int:
-        """Restores the records `sought` (see `may_hold`), each checked by `through`. Returns how many."""
-        from ..write.write_path import load_records
-        from .archive import about, archive_of, may_hold
-
-        plain = archive_of(archive or self._parts.settings.upkeep.archive)
-        if plain is None:
-            raise BadInput("name the archive: unarchive('folder'), or set upkeep.archive")
-        source = self.archives.sealed(plain)
-        count = 0
-        for name in source.names():
-            manifest = source.manifest(name)
-            if not may_hold(manifest, **sought):
-                continue
-            chosen = (
-                record.but(uses=record.uses + 1, last_used=now)  # else it would be forgotten again
-                for record in source.read(name)
-                if may_hold(about([record]), **sought)
-            )
-            count += load_records(self._parts, through(chosen, now), manifest, now=now)
-        return count
 
 
 class _Lease:

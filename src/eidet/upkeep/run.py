@@ -39,10 +39,6 @@ def never() -> bool:
     return False
 
 
-def hurry() -> None:
-    """Does not yield, because a caller waits for the upkeep."""
-
-
 @dataclass(slots=True, kw_only=True)
 class Run:
     """One run of upkeep. `write` stores new records and next versions; `answer` words an `Ask`.
@@ -63,7 +59,7 @@ class Run:
     epoch: int  # of the vectors that `forms` makes
     told: int  # how many changes and failures are listed
     stops: Pause = never
-    give_way: GiveWay = hurry  # never called within a transaction
+    give_way: GiveWay = lambda: None  # never called within a transaction
     _counts: Counter[str] = field(default_factory=Counter)
     _changes: list[Noted] = field(default_factory=list)
     _failed: list[str] = field(default_factory=list)

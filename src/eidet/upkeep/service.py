@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from ..core.errors import BadInput, NotFound
 from ..core.record import Kind, Record, Trust
 from ..core.scope import Scope
 from ..core.settings import Upkeep
 from ..core.where import Condition, Where
-from ..graph.scope_graph import ScopeGraph, View
+from ..graph.scope_graph import View
 from ..models.embed import Vectors, embed_checked, gives_same_bytes
 from ..models.llm import LLM, llm_of
 from ..parts import Parts
@@ -23,16 +23,15 @@ from ..store.rules import UNIQUE_KINDS
 from ..text.analysis import has_statements
 from ..trust.privacy.quarantine import trust_in
 from ..write.ingest import Ingest, embed_units
-from ..write.write_path import put_records
+from ..write.write_path import load_records, put_records
 from . import Ask, Change, Maintained, Write, works_of
-from .archive import Archive, Archives, archive_of
+from .archive import Archive, Archives, about, archive_of, may_hold
 from .candidates import PAGE
 from .consolidate import consolidate, due_for_episode, episode, episode_id, merge, talks_of
 from .importance import reweigh
-from .retain import Standing, is_kept, standings
-from .run import GiveWay, Pause, Run, hurry, never
+from .run import GiveWay, Pause, Run, never
 from .summary import SUM_UP, ask_or_fall_back, gist, passage_of, summarise
-from .tier_plan import Forms
+from .tier_plan import Forms, Standing, is_kept, standings
 
 _CHARS_A_TOKEN: Final = 8
 _OWN: Final = (Trust.TRUSTED, Trust.USER)
@@ -78,7 +77,7 @@ class Keeping:
         dry_run: bool = False,
         told: int = 1_000_000,
         stops: Pause = never,
-        give_way: GiveWay = hurry,
+        give_way: GiveWay = lambda: None,
     ) -> Maintained:
         """Does a task or, with `dry_run`, reports what it would do; `told` limits the changes listed."""
         chosen = task.settings or self._parts.settings.upkeep
@@ -116,12 +115,36 @@ class Keeping:
             self.archives.note(source)
         return self.archives.sealed(source)
 
-    def claim(self, archive: Archive | str | Path | None) -> int:
-        """Makes the pieces of an archive this memory's own. Returns how many were not."""
+    def _find_archive(self, archive: Archive | str | Path | None, verb: str) -> Archive:
+        """Opens the archive that a caller names, or that of the settings."""
         source = archive_of(archive or self._parts.settings.upkeep.archive)
         if source is None:
-            raise BadInput("name the archive: claim_archive('folder'), or set upkeep.archive")
-        return self.archives.claim(source)
+            raise BadInput(f"name the archive: {verb}('folder'), or set upkeep.archive")
+        return source
+
+    def claim(self, archive: Archive | str | Path | None) -> int:
+        """Makes the pieces of an archive this memory's own. Returns how many were not."""
+        return self.archives.claim(self._find_archive(archive, "claim_archive"))
+
+    def unarchive(
+        self,
+        archive: Archive | str | Path | None,
+        sought: Mapping[str, Any],
+        now: float,
+        through: Callable[[Iterator[Record], float], Iterator[Record]],
+    ) -> int:
+        """Restores the records `sought` (see `may_hold`), each checked by `through`. Returns how many."""
+        source, count = self.archives.sealed(self._find_archive(archive, "unarchive")), 0
+        for name in source.names():
+            manifest = source.manifest(name)
+            if may_hold(manifest, **sought):
+                chosen = (
+                    record.but(uses=record.uses + 1, last_used=now)  # else it would be forgotten again
+                    for record in source.read(name)
+                    if may_hold(about([record]), **sought)
+                )
+                count += load_records(self._parts, through(chosen, now), manifest, now=now)
+        return count
 
     def _write(
         self,
@@ -164,13 +187,10 @@ class Keeping:
 
     def _find_periods(self, record: Record, view: View) -> Hashable:
         """Returns the periods in which a record's statements held, by relation and start."""
-
-        def find(graph: ScopeGraph) -> list[tuple[str, float | None]]:
-            return [(one.relation, one.start) for one in graph.find_intervals(record.seq, view)]
-
         if not has_statements(record.terms):
             return ()
-        return tuple(self._parts.graphs.ask(record.scope, find))
+        held = self._parts.graphs.ask(record.scope, lambda graph: graph.find_intervals(record.seq, view))
+        return tuple((one.relation, one.start) for one in held)
 
     def _groups(
         self, work: str, scope: str, *, settings: Upkeep, now: float, dry_run: bool

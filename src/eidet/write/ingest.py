@@ -127,9 +127,7 @@ def _pack_words(record: Record, vector: bytes | None, width: int, analyzer: Anal
 
 def _add_speaker(record: Record, unit: str) -> str:
     """Returns the text to index, with the speaker in front."""
-    if record.who:
-        return f"{record.who}: {unit}"
-    return unit
+    return f"{record.who}: {unit}" if record.who else unit
 
 
 # Checks of records from a file, beyond the types of their fields.

@@ -112,9 +112,7 @@ def _from_dict(given: Mapping[str, Any]) -> Draft:
         texts = [part.get("text") for part in content if isinstance(part, Mapping)]
         known["content"] = "\n".join(text for text in texts if isinstance(text, str))
     draft = _from_message(Message(**known))
-    if kept:
-        return replace(draft, data={**draft.data, **kept})
-    return draft
+    return replace(draft, data={**draft.data, **kept}) if kept else draft
 
 
 def _from_message(message: Message) -> Draft:
@@ -144,15 +142,11 @@ def shape_record(draft: Draft, *, scope: str, now: float, text_chars: int) -> Re
     kind = Kind.FACT if draft.kind is None else kind_of(draft.kind)
     if kind is Kind.PROCEDURE:
         check_procedure(data)
-    if draft.occurred is None:
-        occurred = now
-    else:
-        occurred = moment(draft.occurred, "occurred")
+    occurred = now if draft.occurred is None else moment(draft.occurred, "occurred")
     ttl = None if draft.ttl is None else _check_ttl(draft.ttl)
-    if draft.expires is None:
-        expires = None if ttl is None else moment(now + min(ttl, 1e300), "ttl")  # larger ones are no floats
-    else:
-        expires = _expires(draft.expires, now)
+    expires = None if draft.expires is None else _expires(draft.expires, now)
+    if expires is None and ttl is not None:
+        expires = moment(now + min(ttl, 1e300), "ttl")  # larger ones are no floats
     state = NO_STATE if ttl is None else State(ttl=ttl)
     if draft.pinned is not None and check_flag(draft.pinned, "pinned"):
         pin = Protection(at=now, by=acts().by)

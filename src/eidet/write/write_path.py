@@ -63,8 +63,10 @@ class WritePath:
         there: Sequence[Record | None] = ()
         if chosen := [at for at, draft in enumerate(drafts) if draft.id is not None or draft.key is not None]:
             records = self._parts.key_ids.name_records(records)
-            there = self._life.check_not_held(scope, [records[at].id for at in chosen])
-            records = self._life.still_pinned(drafts, records, there)
+            there = self._parts.store.read(scope, [records[at].id for at in chosen])
+            for old in filter(None, there):
+                self._life.check_changeable(old)
+            records = _keep_pins(drafts, records, there)
         records = self._guarding.check_records(records, now, labels, there)
         if single:
             watch = self._parts.tombstones.over_said(records, again=again)
@@ -119,10 +121,22 @@ class WritePath:
         if new.agent != whole.agent:
             _check_signature(new.agent)
         new = self._guarding.check_revision(new, whole, now, labels)
-        watch = None
-        if new.digest != whole.digest:
-            watch = self._parts.tombstones.over_said([new], again=again)
+        is_new = new.digest != whole.digest
+        watch = self._parts.tombstones.over_said([new], again=again) if is_new else None
         return put_records(self._parts, [new], now=now, expect=old.version, by=by, watch=watch)[0]
+
+
+def _keep_pins(
+    drafts: Sequence[Draft], records: Sequence[Record], there: Sequence[Record | None]
+) -> list[Record]:
+    """Keeps the pin on next versions of pinned records, unless their drafts say otherwise."""
+    pins = {old.id: old.state.pinned for old in filter(None, there) if old.state.pinned is not None}
+    return [
+        give_state(new, new.state.but(pinned=replace(pins[new.id], expires=None)), new.expires)
+        if draft.pinned is None and new.id in pins
+        else new
+        for draft, new in zip(drafts, records, strict=True)
+    ]
 
 
 def _sign(drafts: list[Draft]) -> list[Draft]:
@@ -351,9 +365,7 @@ def load_records(
         _tell_left_out(len(full) - len(batch), 0)
         for record in () if checked else batch:
             check_arrival(record, parts.embedder if embedded else None, analysed=analysed)
-        ready = batch
-        if not (embedded and analysed):
-            ready = Ingest.of(parts).refit(batch, embedded)
+        ready = batch if embedded and analysed else Ingest.of(parts).refit(batch, embedded)
         count += len(put_returning(parts, ready, now=now))
     return count
 

@@ -91,9 +91,10 @@ def test_a_context_names_the_speaker_once() -> None:
         assert memory.context("Who moved to Porto?").text.count("Ann:") == 1
 
 
-@given(
-    st.lists(st.text(alphabet="AnBob: []2026-05.\n", max_size=30).filter(str.strip), min_size=1, max_size=4)
-)
+speech = st.text(alphabet="AnBob: []2026-05.\n", max_size=30).filter(str.strip)
+
+
+@given(st.lists(speech, min_size=1, max_size=4))
 @settings(deadline=None, max_examples=examples(200))
 def test_no_text_is_lost_or_refused(texts: list[str]) -> None:
     with open_memory(read_speakers=True) as memory:

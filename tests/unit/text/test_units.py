@@ -13,19 +13,8 @@ from tests.making import examples
 from eidet.text.sentences import MOST_UNITS, UNIT_CHARS, WHOLE_CHARS, units_of
 
 often = settings(derandomize=True, deadline=None, max_examples=examples(60))
-sentence = st.sampled_from(
-    (
-        "It rained. ",
-        "Ann went home\n",
-        "no",
-        " ",
-        "x" * 900,
-        "。",
-        "word " * 150 + ". ",
-        "Mr. Lee left! ",
-        "\u2028",
-    )
-)
+PIECES = ("It rained. ", "Ann went home\n", "no", " ", "。", "Mr. Lee left! ", "\u2028")
+sentence = st.sampled_from((*PIECES, "x" * 900, "word " * 150 + ". "))
 texts = st.lists(sentence, max_size=40).map("".join) | st.text(max_size=2_000)
 
 

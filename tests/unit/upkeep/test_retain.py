@@ -15,7 +15,7 @@ from eidet import Kind, Memory, Misconfigured, Record, Refused, Retention, Setti
 from eidet.core.settings import read_settings
 from eidet.core.state import NO_STATE, Protection, State
 from eidet.upkeep import Drop
-from eidet.upkeep.retain import Standing, due, is_kept, policy_for, retain
+from eidet.upkeep.tier_plan import Standing, due, is_kept, policy_for, retain
 
 DAY = 86_400.0
 NOW = 1_700_000_000.0

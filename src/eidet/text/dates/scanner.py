@@ -228,9 +228,5 @@ def _number(words: list[str], at: int) -> tuple[int, int] | None:
     if word in TENS:
         ones = at + 1 + (words[at + 1] == "-")
         more = NUMBERS.get(words[ones], 10)
-        if more < 10:
-            return TENS[word] + more, ones + 1
-        return TENS[word], at + 1
-    if _NUMBER.fullmatch(word):
-        return int(word), at + 1
-    return None
+        return (TENS[word] + more, ones + 1) if more < 10 else (TENS[word], at + 1)
+    return (int(word), at + 1) if _NUMBER.fullmatch(word) else None
