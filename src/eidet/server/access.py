@@ -19,7 +19,7 @@ import secrets
 import tomllib
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
@@ -130,11 +130,6 @@ class _ApiKey:
     caller: Caller
 
 
-def _make_key() -> str:
-    """Generates a secret for a caller."""
-    return PREFIX + secrets.token_urlsafe(32)
-
-
 def _hash_key(key: str) -> str:
     """Hashes a secret for the keys file. Secrets are 256 random bits, so one round of SHA-256 suffices."""
     return HASH + _digest(key).hex()
@@ -152,12 +147,8 @@ class KeyRing:
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._mark: tuple[int, ...] | None = None
-        self._keys: tuple[_ApiKey, ...] = ()
-        if path is not None:
-            with suppress(OSError):  # `_read_keys` reports what is wrong
-                self._mark = _mark_of(path)  # before reading, so that a change meanwhile is noticed
-            self._keys = _read_keys(path)
+        self._mark: tuple[int, ...] | None = None  # so that the first request reads the file again
+        self._keys: tuple[_ApiKey, ...] = () if path is None else _read_keys(path)
 
     @property
     def required(self) -> bool:
@@ -275,7 +266,7 @@ def add_key(path: Path, name: str, scopes: Iterable[str], rights: Iterable[str])
     there = list_keys(path)
     if any(key.caller.name == name for key in there):
         raise Refused(f"{path} has a key named {name!r}: revoke it first, or choose another name")
-    key = _make_key()
+    key = PREFIX + secrets.token_urlsafe(32)
     entry = _write_entry(name, map(_parse_scope, scopes), parse_rights(rights), _hash_key(key))
     text = path.read_text(encoding="utf-8").rstrip() + "\n\n" if path.exists() else ""
     _write(path, text + entry)

@@ -24,18 +24,10 @@ def ask(shell: str, line: str) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("shell", SHELLS)
-@pytest.mark.parametrize(
-    ("line", "there", "absent"),
-    [
-        ("eidet rem", "remember", "recall"),
-        ("eidet recall --li", "--limit", "--explain"),
-        ("eidet keys ma", "master", "api"),
-    ],
-)
-def test_a_shell_is_told_what_fits(eidet: Shell, shell: str, line: str, there: str, absent: str) -> None:
-    said = eidet.process(**ask(shell, line))
-    assert there in said.out
-    assert absent not in said.out
+def test_a_shell_is_told_what_fits(eidet: Shell, shell: str) -> None:
+    said = eidet.process(**ask(shell, "eidet keys ma"))
+    assert "master" in said.out
+    assert "api" not in said.out
     assert said.err == ""
 
 
