@@ -12,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from functools import partial
 from hashlib import blake2b
 from operator import attrgetter
 from typing import Any, Final, TypeVar
@@ -120,16 +121,9 @@ def _find_member(kind: type[E], value: str) -> E:
         raise BadInput(f"unknown {kind.__name__.lower()} {value!r}; there are {known}") from None
 
 
-def kind_of(value: str) -> Kind:
-    return _find_member(Kind, value)
-
-
-def tier_of(value: str) -> Tier:
-    return _find_member(Tier, value)
-
-
-def trust_of(value: str) -> Trust:
-    return _find_member(Trust, value)
+kind_of: Final = partial(_find_member, Kind)
+tier_of: Final = partial(_find_member, Tier)
+trust_of: Final = partial(_find_member, Trust)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

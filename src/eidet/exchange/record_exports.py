@@ -18,13 +18,14 @@ from ..core.settings import Settings
 from ..core.validate import dump_json
 from ..core.where import Where
 from ..memory import Memory
-from ..memory.export_import import with_progress
 from ..store import verbs
 from ..store.sql.salvage import delete_rows, read_damaged, write_rows
 from ..store.traits import is_sealed
 from ..write.ingest import Progress
 from .markdown import write_bundle, write_notes
 from .source_items import keep_present
+
+_TOLD: Final = 500  # records between two reports of progress
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -42,11 +43,14 @@ def list_leaving(
 ) -> Iterator[Record]:
     """Yields the records of an export, in the order they were written; counts the others in `left_out`."""
     store, where = memory.parts.store, Where(scope=scope, alive_at=memory.parts.clock())
-    for record in with_progress(verbs.scan(store, where), verbs.count(store, where), progress):
+    total = verbs.count(store, where)
+    for done, record in enumerate(verbs.scan(store, where), 1):
         if record.trust is Trust.QUARANTINED:
             left_out["in quarantine"] += 1
         else:
             yield record
+        if progress is not None and (done % _TOLD == 0 or done == total):
+            progress(done, total)
 
 
 Write = Callable[[Memory, Iterable[Record], BinaryIO, Scope | None], int]

@@ -39,10 +39,11 @@ from ..trust.audit import Audit
 from ..trust.privacy.service import guard_of
 from .addresses import Addressed
 from .feed import watch
-from .namespaces import HasNamespaces, Services, find_reranker
+from .namespaces import HasNamespaces, Services
 from .records import Promotions
 
 if TYPE_CHECKING:
+    from ..models.rerank import Reranker
     from ..recall.pack import Context
     from ..text.tokens import TokenCounter
     from ..trust.audit.log import AuditLog
@@ -50,6 +51,14 @@ if TYPE_CHECKING:
     from ..trust.seal.service import Key
     from ..write.ingest import Progress
     from ..write.shape import Given
+
+
+def _find_reranker(thing: object) -> Reranker | None:
+    if thing is None:
+        return None
+    from ..models.rerank import reranker_of
+
+    return reranker_of(thing)
 
 
 @observable(
@@ -85,7 +94,7 @@ class Memory(HasNamespaces, Addressed, clients="eidet.memories"):
         chosen = change_settings(settings_of(settings), **named)
         if settings is not None and (place is None or isinstance(place, str | Path)):
             warn_unused(chosen, {"key": key, "audit": audit})
-        guards, ranks = guard_of(chosen), find_reranker(reranker)
+        guards, ranks = guard_of(chosen), _find_reranker(reranker)
         parts, log = open_parts(place, embedder=embedder, settings=chosen, key=key, audit=audit, clock=clock)
         self._services = Services(parts, log, guards, ranks)
         self._services.forgetting.clean_up(index=False)

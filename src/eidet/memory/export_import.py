@@ -39,7 +39,7 @@ def export_records(
     total = verbs.count(parts.store, where) if progress else 0
     secrets = KeyIds(parts.store).secrets()
     carried = {KEYS: [secret.hex() for secret in secrets]} if secrets else {}
-    records = with_progress(verbs.scan(parts.store, where), total, progress)
+    records = _with_progress(verbs.scan(parts.store, where), total, progress)
     return write_export(file, records, parts.manifest(now) | carried)
 
 
@@ -61,7 +61,7 @@ class ExportFile:
         check_callback(progress, "progress")
         manifest, now = verify_export(self.path, self._check), self.parts.clock()
         read = iter(self.kept) if len(self.kept) <= READ_ONCE else read_export(self.path)
-        records = with_progress(read, manifest["count"], progress)
+        records = _with_progress(read, manifest["count"], progress)
         chosen = self.guarding.check_loaded(filter(self._is_meant, records), now)
         self.parts.key_ids.adopt(self._read_secrets(manifest))
         return load_records(self.parts, chosen, manifest, now=now, checked=True)
@@ -92,7 +92,7 @@ class ExportFile:
         self.guarding.check_loadable(record)
 
 
-def with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
+def _with_progress(records: Iterator[Record], total: int, progress: Progress | None) -> Iterator[Record]:
     """Passes the records on and calls `progress` every 500 and at the end."""
     for done, record in enumerate(records, 1):
         yield record

@@ -25,15 +25,6 @@ if TYPE_CHECKING:
     from .upkeep import UpkeepNamespace
 
 
-def find_reranker(thing: object) -> Reranker | None:
-    """Builds the reranker that a caller names, None for None; raises `Misconfigured` if it cannot be one."""
-    if thing is None:
-        return None
-    from ..models.rerank import reranker_of
-
-    return reranker_of(thing)
-
-
 class Services:
     """What the verbs and namespaces of an open memory share."""
 

@@ -133,16 +133,16 @@ def quality_of(rows: Iterable[Tally]) -> Quality:
             for name, counted in judges.items()
             if name and (found := judgements(counted, "answers", "hits"))
         },
-        hits_per_recall=divide(asked["hits"], recalls),
+        hits_per_recall=_divide(asked["hits"], recalls),
         top_score_median=_top_score(asked),
-        seconds_mean=divide(asked["micros"] / 1e6, recalls),
+        seconds_mean=_divide(asked["micros"] / 1e6, recalls),
         seconds_p50=_seconds(times, 0.5),
         seconds_p95=_seconds(times, 0.95),
         seconds_p99=_seconds(times, 0.99),
         responsive=rate(asked["quick"], recalls),
         listings=counts["list"]["recalls"],
         contexts=context["contexts"],
-        context_use=divide(context["tokens"], context["budget"]),
+        context_use=_divide(context["tokens"], context["budget"]),
         context_tokens=context["tokens"],
         forgotten=counts["forget"]["forgotten"],
     )
@@ -188,7 +188,7 @@ def _sum_counts(
     return counts, judges
 
 
-def divide(part: float, of: float) -> float | None:
+def _divide(part: float, of: float) -> float | None:
     return part / of if of else None
 
 
@@ -206,7 +206,7 @@ def _seconds(times: list[int], share: float) -> float | None:
 
 
 @runtime_checkable
-class HasHealth(Protocol):
+class _HasHealth(Protocol):
     """A store, index, embedder or model that talks to a server."""
 
     def health(self) -> Mapping[str, Any]:
@@ -215,7 +215,7 @@ class HasHealth(Protocol):
 
 def health_of(thing: object) -> Mapping[str, Any] | None:
     """Returns the health that a part reports of its server; None if it has no server."""
-    return None if not isinstance(thing, HasHealth) else thing.health() or None
+    return None if not isinstance(thing, _HasHealth) else thing.health() or None
 
 
 def format_health(parts: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict
 from typing import Any, Final
 
-from . import DAY, RESPONSIVE, WINDOW_DAYS, Quality, Rate, Survey, divide
+from . import DAY, RESPONSIVE, WINDOW_DAYS, Quality, Rate, Survey
 from .drift import Drift
 
 MEANINGS: Final = {
@@ -51,7 +51,7 @@ def metrics_of(
     found = (
         survey.records,
         size,
-        divide(size, stored),
+        _divide(size, stored),
         quality.recalls,
         quality.seconds_mean,
         quality.seconds_p50,
@@ -68,12 +68,12 @@ def metrics_of(
         quality.success_rate.of if quality.success_rate else 0,
         quality.contexts,
         quality.context_use,
-        divide(survey.used, survey.records),
-        divide(survey.never, survey.ripe),
-        divide(survey.stale, survey.records),
-        divide(survey.duplicates, survey.distinct + survey.duplicates),
+        _divide(survey.used, survey.records),
+        _divide(survey.never, survey.ripe),
+        _divide(survey.stale, survey.records),
+        _divide(survey.duplicates, survey.distinct + survey.duplicates),
         growth(survey, now),
-        divide(survey.records, survey.records + quality.forgotten),
+        _divide(survey.records, survey.records + quality.forgotten),
         None if drift.verdict == "unknown" else float(drift.verdict == "drifted"),
         drift.statistic,
         drift.p_value,
@@ -102,6 +102,10 @@ def growth(survey: Survey, now: float) -> float | None:
     if survey.oldest is None:
         return None
     return survey.fresh / min(WINDOW_DAYS, max(1.0, (now - survey.oldest) / DAY))
+
+
+def _divide(part: float, of: float) -> float | None:
+    return part / of if of else None
 
 
 def _value(rate: Rate | None) -> float | None:
