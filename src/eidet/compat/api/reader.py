@@ -122,6 +122,33 @@ def state_as_text(state: object) -> str:
     return describe_data(clean_json(values_of(state), "the state to compare with"))
 
 
+def closeness(wanted: Mapping[str, Json], there: Json) -> float:
+    """Scores from 0 to 1 how closely a memory matches attributes: their mean, nested ones included."""
+    if not wanted or not isinstance(there, dict):
+        return 0.0
+    return sum([_close(value, there.get(name)) for name, value in wanted.items()]) / len(wanted)
+
+
+def _close(one: Json, other: Json) -> float:
+    kind = type(one)
+    if kind is str or kind is bool or one is None:
+        return 1.0 if type(other) is kind and one == other else 0.0
+    if kind is int or kind is float:
+        return _near(one, other) if type(other) in (int, float) else 0.0
+    if isinstance(one, Mapping):
+        return closeness(one, other)
+    if not isinstance(other, list) or len(one) != len(other):
+        return 0.0
+    if one:
+        return sum(map(_close, one, other)) / len(one)
+    return 1.0
+
+
+def _near(one: float, other: float) -> float:
+    largest = max(abs(one), abs(other))
+    return 1.0 - min(1.0, abs(one - other) / largest) if largest else 1.0
+
+
 T = TypeVar("T")
 
 

@@ -13,7 +13,7 @@ from ..opening import check_whole
 from .builder import QueryBuilder, strategy_of
 from .entries import Entry, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .ranking import Content, MemoryQuery, Similarity, Weighted
+from .ranking import Content, Hybrid, MemoryQuery, Similarity
 from .reader import AgentReader, Look, state_as_text
 from .strategies import Attribute, Steps, Strategy, check_steps
 
@@ -109,9 +109,9 @@ class Retrieval(AgentReader):
         agent_id: str | None = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Finds the states with the nearest values, field by field."""
+        """Finds the nearest by vector and, among those, the closest by attributes."""
         self._check_agent(agent_id)
-        return self.search(Similarity(state=query_state), _check_count(k, "k"), memory_type, memory_tiers)
+        return self.hybrid_retrieve(query_state, k, memory_type, memory_tiers=memory_tiers)
 
     def hybrid_retrieve(
         self,
@@ -123,11 +123,9 @@ class Retrieval(AgentReader):
         *,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Ranks by a weighted mean of the nearness of the vectors and of the values, field by field."""
-        with self._translate_errors("the query cannot be compared"):
-            meaning, values = Similarity(state=state_as_text(query_state)), Similarity(state=query_state)
-        both = Weighted(parts=((meaning, vector_weight), (values, attribute_weight)))
-        return self.search(both, _check_count(k, "k"), memory_type, memory_tiers)
+        """Ranks by a weighted mean of vector and attribute similarity; numbers count by their closeness."""
+        near = Hybrid(state=query_state, vector_weight=vector_weight, attribute_weight=attribute_weight)
+        return self.search(near, _check_count(k, "k"), memory_type, memory_tiers)
 
     def search_by_embedding(
         self,
