@@ -13,7 +13,8 @@ from ...core.where import Where
 from ..opening import check_limit, check_number, check_positive, check_whole
 from .entries import check_id
 from .errors import MemoryRetrievalException
-from .reader import Look, Scored, both, by_score, closeness, state_as_text, values_of
+from .models import contents_of
+from .reader import Look, Scored, both, by_score, closeness, state_as_text
 from .strategies import Attribute, Strategy
 
 RERANKED: Final = 3  # candidates per result whose values are compared
@@ -47,7 +48,7 @@ class Similarity(Strategy):
             return look.nearest(self.vector, where, k)
         if isinstance(self.state, str):
             return look.nearest(look.vector_of(self.state), where, k)
-        return look.resembling(values_of(self.state), where, k)
+        return look.resembling(self.state, where, k)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -70,7 +71,7 @@ class Hybrid(Strategy):
     def find(self, look: Look, where: Where, k: int | None) -> list[Scored]:
         text = look.vector_of(state_as_text(self.state))
         nearest = look.nearest(text, where, None if k is None else RERANKED * k)
-        values = {} if isinstance(self.state, str) else clean_json(values_of(self.state), "a state")
+        values = {} if isinstance(self.state, str) else clean_json(contents_of(self.state), "a state")
         share = self.attribute_weight / (self.vector_weight + self.attribute_weight)
         mean = [
             Scored(record, (1 - share) * near + share * closeness(values, record.data))

@@ -77,9 +77,9 @@ class Look:
         near = find_nearest(self.memory, vector, scope=self.scope, where=where, limit=limit or ALL)
         return [Scored(record, max(0.0, cosine)) for record, cosine in near]
 
-    def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
+    def resembling(self, state: object, where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories whose values are nearest to a state's; scores are at least 0."""
-        return self._recall(state, where, limit, recipe=_RESEMBLING, kinds=None)
+        return self._recall(_values_of(state), where, limit, recipe=_RESEMBLING, kinds=None)
 
     def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories by meaning and by words, best first."""
@@ -105,7 +105,7 @@ def both(where: Where, own: Where) -> Where:
     return own if where == EVERYTHING else where & own
 
 
-def values_of(state: object) -> Mapping[str, Json]:
+def _values_of(state: object) -> Mapping[str, Json]:
     """Returns the values of a state to compare with; raises if it is neither a dict nor a model."""
     contents = contents_of(state)
     if contents is None:
@@ -119,7 +119,7 @@ def state_as_text(state: object) -> str:
     """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
     if isinstance(state, str):
         return state
-    return describe_data(clean_json(values_of(state), "the state to compare with"))
+    return describe_data(clean_json(_values_of(state), "the state to compare with"))
 
 
 def closeness(wanted: Mapping[str, Json], there: Json) -> float:

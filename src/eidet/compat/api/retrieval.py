@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...core.condition import Condition, resolve, same
@@ -15,7 +16,7 @@ from .entries import Entry, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
 from .ranking import Content, Hybrid, MemoryQuery, Similarity
 from .reader import AgentReader, Look, state_as_text
-from .strategies import Attribute, Steps, Strategy, check_steps
+from .strategies import Attribute, Strategy, check_steps
 
 
 def _state_at(look: Look, step: int) -> Record | None:
@@ -50,6 +51,21 @@ def _change(record: Record, before: Json, after: Json) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Steps(Strategy):
+    """Memories between two steps, both included, in the order of their steps; `-step` is newest first."""
+
+    start: int | None = None
+    end: int | None = None
+    order: str = "step"
+
+    def __post_init__(self) -> None:
+        check_steps(self.start, self.end)
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return Where(step_from=self.start, step_to=self.end)
+
+
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
 
@@ -72,7 +88,7 @@ class Retrieval(AgentReader):
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
     ) -> list[Entry]:
         """Returns the memories of the latest steps, newest first."""
-        return self.search(Steps(order="-step"), _check_count(count, "count"), memory_type, memory_tiers)
+        return self.search(_Steps(order="-step"), _check_count(count, "count"), memory_type, memory_tiers)
 
     def retrieve_by_time_range(
         self,
@@ -85,7 +101,7 @@ class Retrieval(AgentReader):
     ) -> list[Entry]:
         """Returns the memories between two steps, both included, in order of steps."""
         self._check_agent(agent_id)
-        return self.search(Steps(start=start_step, end=end_step), None, memory_type, memory_tiers)
+        return self.search(_Steps(start=start_step, end=end_step), None, memory_type, memory_tiers)
 
     def retrieve_by_attributes(
         self,
