@@ -30,8 +30,6 @@ from eidet.core.errors import Unavailable
 from eidet.core.record import Record
 from eidet.store.ram import RamStore
 
-NOW = 1_700_000_000.0
-
 
 @pytest.fixture
 def clock() -> Clock:

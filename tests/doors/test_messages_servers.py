@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from asyncio import run
-from datetime import UTC, datetime
 from typing import Any
 
 import pytest
@@ -21,7 +20,6 @@ from eidet.compat.messages import (
 from eidet.core.errors import EidetError
 
 HOUR = 3600.0
-EARLY, LATE = datetime(2020, 1, 1, tzinfo=UTC), datetime(2030, 1, 1, tzinfo=UTC)
 
 
 @pytest.fixture(params=["postgres", "redis"])

@@ -12,8 +12,9 @@ from datetime import datetime
 from functools import cached_property
 from typing import Any, Final
 
+from ...core.draft import Details
 from ...core.errors import BadInput, Misconfigured
-from ...core.record import Kind, Record, Trust
+from ...core.record import Record, Trust
 from ...core.validate import clean_text
 from ...memory import Memory
 from ...models.embed import Embedder, Vectors, embed_checked, embedder_of
@@ -190,7 +191,8 @@ class SemanticMemory(OwnsMemory):
         the same fact if it is stored already."""
         if isinstance(content, str):
             await embed_ahead(self.memory, list_texts(self.memory, [content]))
-        return await run(self.memory, self._add_fact, content, importance, metadata, keep_duplicates)
+        details: Details = {"importance": importance, "meta": metadata, "keep_duplicates": keep_duplicates}
+        return await run(self.memory, self._add_fact, content, details)
 
     async def search(self, query: str, limit: int = 5, min_importance: float = 0.0) -> list[MemoryItem]:
         """Returns the nearest facts first; each counts as accessed and carries its `last_similarity`."""
@@ -250,19 +252,9 @@ class SemanticMemory(OwnsMemory):
         near = self._last.get(record.id)
         return _item_of(record, None if near is None else {"last_similarity": near})
 
-    def _add_fact(
-        self, content: str, importance: float, metadata: Mapping[str, Any] | None, keep_duplicates: bool
-    ) -> str:
-        stored = self.memory.remember(
-            content,
-            scope=self.scope,
-            kind=Kind.FACT,
-            id=_short_id(self.memory, self.scope),
-            importance=importance,
-            meta=metadata,
-            keep_duplicates=keep_duplicates,
-        )
-        return stored.id
+    def _add_fact(self, content: str, details: Details) -> str:
+        details["id"] = _short_id(self.memory, self.scope)
+        return self._facts.add(content, **details).id
 
     def _find_facts(self, query: str, limit: int, min_importance: float) -> list[MemoryItem]:
         facts = self._facts

@@ -77,9 +77,9 @@ class Look:
         near = find_nearest(self.memory, vector, scope=self.scope, where=where, limit=limit or ALL)
         return [Scored(record, max(0.0, cosine)) for record, cosine in near]
 
-    def resembling(self, state: Mapping[str, Json], where: Where | None, limit: int | None) -> list[Scored]:
+    def resembling(self, state: object, where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories whose values are nearest to a state's; scores are at least 0."""
-        return self._recall(state, where, limit, recipe=_RESEMBLING, kinds=None)
+        return self._recall(_values_of(state), where, limit, recipe=_RESEMBLING, kinds=None)
 
     def about(self, text: str, where: Where | None, limit: int | None) -> list[Scored]:
         """Finds memories by meaning and by words, best first."""
@@ -105,7 +105,7 @@ def both(where: Where, own: Where) -> Where:
     return own if where == EVERYTHING else where & own
 
 
-def values_of(state: object) -> Mapping[str, Json]:
+def _values_of(state: object) -> Mapping[str, Json]:
     """Returns the values of a state to compare with; raises if it is neither a dict nor a model."""
     contents = contents_of(state)
     if contents is None:
@@ -119,7 +119,34 @@ def state_as_text(state: object) -> str:
     """Returns a state as the text that is compared, the same as when it is stored; a text as it is."""
     if isinstance(state, str):
         return state
-    return describe_data(clean_json(values_of(state), "the state to compare with"))
+    return describe_data(clean_json(_values_of(state), "the state to compare with"))
+
+
+def closeness(wanted: Mapping[str, Json], there: Json) -> float:
+    """Scores from 0 to 1 how closely a memory matches attributes: their mean, nested ones included."""
+    if not wanted or not isinstance(there, dict):
+        return 0.0
+    return sum([_close(value, there.get(name)) for name, value in wanted.items()]) / len(wanted)
+
+
+def _close(one: Json, other: Json) -> float:
+    kind = type(one)
+    if kind is str or kind is bool or one is None:
+        return 1.0 if type(other) is kind and one == other else 0.0
+    if kind is int or kind is float:
+        return _near(one, other) if type(other) in (int, float) else 0.0
+    if isinstance(one, Mapping):
+        return closeness(one, other)
+    if not isinstance(other, list) or len(one) != len(other):
+        return 0.0
+    if one:
+        return sum(map(_close, one, other)) / len(one)
+    return 1.0
+
+
+def _near(one: float, other: float) -> float:
+    largest = max(abs(one), abs(other))
+    return 1.0 - min(1.0, abs(one - other) / largest) if largest else 1.0
 
 
 T = TypeVar("T")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from ...core.condition import Condition, resolve, same
@@ -13,9 +14,9 @@ from ..opening import check_whole
 from .builder import QueryBuilder, strategy_of
 from .entries import Entry, contents_as_json, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .ranking import Content, MemoryQuery, Similarity, Weighted
+from .ranking import Content, Hybrid, MemoryQuery, Similarity
 from .reader import AgentReader, Look, state_as_text
-from .strategies import Attribute, Steps, Strategy, check_steps
+from .strategies import Attribute, Strategy, check_steps
 
 
 def _state_at(look: Look, step: int) -> Record | None:
@@ -50,6 +51,21 @@ def _change(record: Record, before: Json, after: Json) -> dict[str, Any]:
     }
 
 
+@dataclass(frozen=True, kw_only=True)
+class _Steps(Strategy):
+    """Memories between two steps, both included, in the order of their steps; `-step` is newest first."""
+
+    start: int | None = None
+    end: int | None = None
+    order: str = "step"
+
+    def __post_init__(self) -> None:
+        check_steps(self.start, self.end)
+
+    def where(self, look: Look) -> Where | None:  # noqa: ARG002
+        return Where(step_from=self.start, step_to=self.end)
+
+
 Types = str | Iterable[str] | None
 Tiers = str | Iterable[str] | None
 
@@ -72,7 +88,7 @@ class Retrieval(AgentReader):
         self, count: int = 10, memory_type: Types = None, *, memory_tiers: Tiers = None
     ) -> list[Entry]:
         """Returns the memories of the latest steps, newest first."""
-        return self.search(Steps(order="-step"), _check_count(count, "count"), memory_type, memory_tiers)
+        return self.search(_Steps(order="-step"), _check_count(count, "count"), memory_type, memory_tiers)
 
     def retrieve_by_time_range(
         self,
@@ -85,7 +101,7 @@ class Retrieval(AgentReader):
     ) -> list[Entry]:
         """Returns the memories between two steps, both included, in order of steps."""
         self._check_agent(agent_id)
-        return self.search(Steps(start=start_step, end=end_step), None, memory_type, memory_tiers)
+        return self.search(_Steps(start=start_step, end=end_step), None, memory_type, memory_tiers)
 
     def retrieve_by_attributes(
         self,
@@ -109,9 +125,9 @@ class Retrieval(AgentReader):
         agent_id: str | None = None,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Finds the states with the nearest values, field by field."""
+        """Finds the nearest by vector and, among those, the closest by attributes."""
         self._check_agent(agent_id)
-        return self.search(Similarity(state=query_state), _check_count(k, "k"), memory_type, memory_tiers)
+        return self.hybrid_retrieve(query_state, k, memory_type, memory_tiers=memory_tiers)
 
     def hybrid_retrieve(
         self,
@@ -123,11 +139,9 @@ class Retrieval(AgentReader):
         *,
         memory_tiers: Tiers = None,
     ) -> list[Entry]:
-        """Ranks by a weighted mean of the nearness of the vectors and of the values, field by field."""
-        with self._translate_errors("the query cannot be compared"):
-            meaning, values = Similarity(state=state_as_text(query_state)), Similarity(state=query_state)
-        both = Weighted(parts=((meaning, vector_weight), (values, attribute_weight)))
-        return self.search(both, _check_count(k, "k"), memory_type, memory_tiers)
+        """Ranks by a weighted mean of vector and attribute similarity; numbers count by their closeness."""
+        near = Hybrid(state=query_state, vector_weight=vector_weight, attribute_weight=attribute_weight)
+        return self.search(near, _check_count(k, "k"), memory_type, memory_tiers)
 
     def search_by_embedding(
         self,

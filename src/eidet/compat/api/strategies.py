@@ -116,21 +116,6 @@ class Temporal(Strategy):
 
 
 @dataclass(frozen=True, kw_only=True)
-class Steps(Strategy):
-    """Memories between two steps, both included, in the order of their steps; `-step` is newest first."""
-
-    start: int | None = None
-    end: int | None = None
-    order: str = "step"
-
-    def __post_init__(self) -> None:
-        check_steps(self.start, self.end)
-
-    def where(self, look: Look) -> Where | None:  # noqa: ARG002
-        return Where(step_from=self.start, step_to=self.end)
-
-
-@dataclass(frozen=True, kw_only=True)
 class StepRange(Strategy):
     """Memories around a step, nearest first."""
 

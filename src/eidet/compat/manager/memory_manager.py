@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Final, TypeVar
 
@@ -168,16 +168,12 @@ class MemoryManager:
         """Returns the stated importance, else an estimate from the text and its tags, from 0 to 1."""
         meta = metadata or {}
         stated, tags = meta.get("importance"), meta.get("tags")
-        known: Sequence[Any] = ()
-        if isinstance(tags, str):
-            known = (tags,)
-        elif isinstance(tags, list | tuple):
-            known = tags
+        listed = tags if isinstance(tags, list | tuple) else [tags]
         return importance(
             content,
             stated=None if stated is None else check_share(stated, "importance"),
             pinned=bool(meta.get("pinned")),
-            tags=[tag for tag in known if isinstance(tag, str)],
+            tags=[tag for tag in listed if isinstance(tag, str)],
         )
 
     async def _get_embedding(self, content: str) -> list[float]:
