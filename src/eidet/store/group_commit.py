@@ -9,7 +9,6 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextvars import copy_context
-from functools import partial
 from typing import Any, Generic, TypeVar
 
 from ..core.errors import Unavailable
@@ -25,7 +24,8 @@ class QueuedJob(Generic[T]):
     __slots__ = ("_turn", "began", "done", "error", "job", "result")
 
     def __init__(self, job: Job[T]) -> None:
-        self.job: Job[T] = partial(copy_context().run, job)  # for the actor: the thread that leads runs it
+        context = copy_context()  # for the actor: the thread that leads runs the job
+        self.job: Job[T] = lambda cursor: context.run(job, cursor)
         self.began: float = time.monotonic()
         self.done: bool = False
         self.result: T | None = None
