@@ -94,7 +94,7 @@ def test_a_class_is_remembered_by_a_decorator(memory: Memory) -> None:
     assert "x" in str(first["state_difference"])
     assert first["result"]["params"] == {"to": 1}
     assert 0 < first["execution_time"] < took
-    assert api.retrieve_recent_states(agent.agent_id, 1)[0]["contents"]["x"] == 2
+    assert agent.memory_space.retrieve_recent_states(1)[0]["contents"]["x"] == 2
     assert api.get_attribute_change_history("walker-1", "x")[-1]["new_value"] == 2
 
 

@@ -62,6 +62,11 @@ class BaseAgent:
         """Returns the agent's current state; override it to add `extra_data`."""
         return AgentState(agent_id=self.agent_id, step_number=self.step_number)
 
+    @property
+    def memory_space(self) -> MemorySpace:
+        """The memories of this agent."""
+        return self.memory_api.get_memory_space(self.agent_id)
+
 
 def _api_in(config: Any) -> AgentMemoryAPI:
     given = config.get("memory") if isinstance(config, Mapping) else config

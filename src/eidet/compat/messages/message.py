@@ -45,6 +45,11 @@ class Message:
     def __str__(self) -> str:
         return self.content or ""
 
+    def as_chat(self) -> dict[str, Json]:
+        """Returns the message for a chat API: role and content, and the fields of tools if set."""
+        extra = {"tool_calls": self.tool_calls, "tool_call_id": self.tool_call_id, "name": self.name}
+        return {"role": self.role, "content": self.content} | {k: v for k, v in extra.items() if v}
+
     def tokens(self, counter: TokenCounter) -> int:
         """Counts the tokens of the message in a prompt; at least 1."""
         return tokens_of(self, counter)
