@@ -6,6 +6,8 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from contextvars import Context, ContextVar
+from typing import Final
 
 
 class Foreground:
@@ -35,3 +37,19 @@ class Foreground:
         with self._idle:
             self._idle.wait_for(lambda: not self._active, seconds)
         return time.perf_counter() - began
+
+
+_GIVEN_UP: Final[ContextVar[threading.Event | None]] = ContextVar("eidet_given_up", default=None)
+
+
+def watch_for_giving_up(context: Context) -> threading.Event:
+    """Returns an event to set once the caller of the work in this context has left."""
+    event = threading.Event()
+    context.run(_GIVEN_UP.set, event)
+    return event
+
+
+def is_given_up() -> bool:
+    """Returns whether the caller of the current work has left."""
+    event = _GIVEN_UP.get()
+    return event is not None and event.is_set()

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Hashable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Unavailable
+from ..core.foreground import is_given_up
 from ..store import Head
 from ..text.facts.statement import Nature
 from ..text.facts.vocabulary import Relation, relation_of
@@ -34,7 +37,7 @@ class Budget:
 
     __slots__ = ("_ends", "_left", "_next_check", "seconds", "steps")
 
-    def __init__(self, steps: int, seconds: float) -> None:
+    def __init__(self, steps: int = sys.maxsize, seconds: float = math.inf) -> None:
         self.steps, self.seconds = steps, seconds
         self._left = steps
         self._next_check = steps  # so that the first step checks the time
@@ -54,6 +57,8 @@ class Budget:
             self._check_time()
 
     def _check_time(self) -> None:
+        if is_given_up():
+            raise Unavailable("nobody waits for the answer any more")
         if time.monotonic() > self._ends:
             raise BadInput(f"the question takes more than {self.seconds:g} seconds (fact_seconds); {_TODO}")
 

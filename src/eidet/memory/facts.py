@@ -293,10 +293,11 @@ class FactsNamespace:
         """Returns what each question needs: where to ask, whom, and about which times.
 
         `as_of` defaults to the present, or to `known_at` if given. The budget of the question starts now.
+        Unbounded, it ends only when the caller stops waiting.
         """
         self._parts.check_open()
         settings, place = self._parts.settings, Scope.among(scope)
-        budget = Budget(settings.fact_steps, settings.fact_seconds) if is_bounded else None
+        budget = Budget(settings.fact_steps, settings.fact_seconds) if is_bounded else Budget()
         known = None if known_at is None else moment(known_at, "known_at")
         view = View(now=self._parts.clock() if known is None else known, budget=budget)
         asking = Asking(self._services.reads.graphs_known_at(place, known))

@@ -12,6 +12,7 @@ from functools import update_wrapper
 from typing import Any, Concatenate, Final, Generic, NoReturn, ParamSpec, TypeVar, cast
 
 from ..core.errors import Misconfigured, Unavailable
+from ..core.foreground import watch_for_giving_up
 
 C = TypeVar("C")
 P = ParamSpec("P")
@@ -63,7 +64,12 @@ class Threads(Generic[C]):
 
     async def _hop(self, call: Callable[[], T]) -> T:
         context = contextvars.copy_context()
-        return await asyncio.get_running_loop().run_in_executor(self._pool, context.run, call)
+        given_up = watch_for_giving_up(context)
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._pool, context.run, call)
+        except asyncio.CancelledError:
+            given_up.set()
+            raise
 
     async def finish(
         self,

@@ -1,7 +1,8 @@
-"""Questions to the graph end: after so many steps, or after so many seconds."""
+"""Questions to the graph end: after so many steps, after so many seconds, or when nobody waits any more."""
 
 from __future__ import annotations
 
+import asyncio
 import math
 from collections.abc import Callable
 from itertools import permutations
@@ -9,10 +10,11 @@ from typing import Any
 
 import pytest
 
-from eidet import BadInput, Memory, Settings
+from eidet import AsyncMemory, BadInput, Memory, Settings
 
 SIDE = 11
 ODD_RING = [(f"?v{n}", "knows", f"?v{(n + 1) % 7}") for n in range(7)]  # in a graph that has none
+UNBOUNDED = Settings(fact_steps=10**12, fact_seconds=math.inf)
 
 
 def fill(memory: Memory) -> None:
@@ -75,3 +77,15 @@ def test_what_fits_into_a_budget_is_answered_in_full() -> None:
         assert len(memory.facts.match(("Ann0", "knows", "?b"), ("?b", "knows", "?c"), limit=1_000)) == SIDE**2
         assert len(memory.facts.paths("Ann0", "Ann1")) == 4 * SIDE
         assert len(memory.facts.neighbours("Ann0")) == 2 * SIDE
+
+
+def test_work_ends_when_nobody_waits_for_it() -> None:
+    async def ask() -> None:
+        memory = AsyncMemory(embedder="hashing:64", settings=UNBOUNDED)
+        memory.threads.hop_always()
+        fill(memory.core)
+        with pytest.raises(asyncio.TimeoutError):
+            await asyncio.wait_for(memory.facts.match(*ODD_RING, *ODD_RING[:1] * 20), 0.3)
+        await memory.close()  # waits for its threads
+
+    asyncio.run(asyncio.wait_for(ask(), 60))
