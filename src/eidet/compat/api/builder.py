@@ -9,8 +9,8 @@ from typing import Any
 from ...core.validate import Json
 from .entries import Entry, kinds_of, tiers_of
 from .errors import MemoryRetrievalException
-from .ranking import Compound, Content, Importance, MemoryQuery, Similarity, Weighted
-from .strategies import Attribute, ContentPath, Strategy, Temporal
+from .ranking import Compound, Content, Importance, MemoryQuery, Narrative, Similarity, Weighted
+from .strategies import Attribute, ContentPath, Example, Location, StepRange, Strategy, Temporal, TimeWindow
 
 Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
 
@@ -19,7 +19,6 @@ Run = Callable[[MemoryQuery], list[tuple[Entry, float]]]
 class QueryBuilder:
     """Every call returns a new builder. All conditions must hold, unless joined by `any_of`.
 
-    `match` takes any strategy, such as `TimeWindow(hours=2)` or `Location(position=(1, 2), radius=3)`.
     Strategies added by `weigh` form one further condition, the weighted mean of their scores.
     """
 
@@ -47,13 +46,34 @@ class QueryBuilder:
     def steps(self, start: int | None = None, end: int | None = None) -> QueryBuilder:
         return self.match(Temporal(start_step=start, end_step=end))
 
+    def between(self, since: float | None = None, until: float | None = None) -> QueryBuilder:
+        return self.match(Temporal(since=since, until=until))
+
     def recent_first(self, weight: float = 1.0, *, half_life: float = 86_400.0) -> QueryBuilder:
         return self.match(Temporal(recency_weight=weight, half_life=half_life))
+
+    def around_step(self, step: int, before: int = 5, after: int = 5) -> QueryBuilder:
+        return self.match(StepRange(reference=step, before=before, after=after))
+
+    def around_memory(self, memory_id: str, before: int = 3, after: int = 3) -> QueryBuilder:
+        return self.match(Narrative(memory_id=memory_id, before=before, after=after))
+
+    def within(self, *, minutes: float = 0.0, hours: float = 0.0, days: float = 0.0) -> QueryBuilder:
+        return self.match(TimeWindow(minutes=minutes, hours=hours, days=days))
+
+    def near(self, position: Sequence[float], radius: float) -> QueryBuilder:
+        return self.match(Location(position=position, radius=radius))
+
+    def in_box(self, low: Sequence[float], high: Sequence[float]) -> QueryBuilder:
+        return self.match(Location(low=low, high=high))
 
     def attribute(
         self, name: str, value: Json, *, case_sensitive: bool = True, regex: bool = False
     ) -> QueryBuilder:
         return self.match(Attribute(fields={name: value}, case_sensitive=case_sensitive, regex=regex))
+
+    def like(self, pattern: Mapping[str, Json]) -> QueryBuilder:
+        return self.match(Example(pattern=pattern))
 
     def path(self, path: str, operator: str = "exists", value: Json = True) -> QueryBuilder:
         return self.match(ContentPath(path=path, operator=operator, value=value))
