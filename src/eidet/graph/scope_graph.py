@@ -34,11 +34,6 @@ class Budget:
     The time counts from its creation, so it includes waiting for other questions to the same graph.
     """
 
-<<<<<<< HEAD
-=======
-    __slots__ = ("_ends", "_left", "_next_check", "seconds", "steps")
-
->>>>>>> core
     def __init__(self, steps: int = sys.maxsize, seconds: float = math.inf) -> None:
         self.steps, self.seconds = steps, seconds
         self._left = self._next_check = steps  # so that the first step checks the time
@@ -51,21 +46,11 @@ class Budget:
             raise BadInput(f"the question takes more than {self.steps:,} steps (fact_steps); {_TODO}")
         if self._left < self._next_check:
             self._next_check = self._left - _CHECKED
-<<<<<<< HEAD
             if is_given_up():
                 raise Unavailable("nobody waits for the answer any more")
             if time.monotonic() > self._ends:
                 what = f"the question takes more than {self.seconds:g} seconds"
                 raise BadInput(f"{what} (fact_seconds); {_TODO}")
-=======
-            self._check_time()
-
-    def _check_time(self) -> None:
-        if is_given_up():
-            raise Unavailable("nobody waits for the answer any more")
-        if time.monotonic() > self._ends:
-            raise BadInput(f"the question takes more than {self.seconds:g} seconds (fact_seconds); {_TODO}")
->>>>>>> core
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
