@@ -15,18 +15,22 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from hashlib import sha256
 from pathlib import Path
+from secrets import token_hex
 from threading import Event
 from typing import Any, Final
 
 from ..client import Client
 from ..core.draft import Draft
 from ..core.errors import BadInput, Conflict, EidetError, NotFound, Refused, Unavailable
+from ..core.private_files import write_private
 from ..core.record import Record, Trust
 from ..core.scope import Scope
+from ..core.settings import Settings
 from ..core.validate import dump_json
 from ..exchange.front_matter import join_front_matter, make_stem
 from ..exchange.record_exports import check_plain
 from ..memory import Memory
+from ..store.tombstones import secret_of
 from ..trust.audit import Auditing
 from .folder import Block, Folder, Page, Row, Seen, make_row, render_block, shape_row
 
@@ -135,9 +139,12 @@ class _Run:
 
     def __init__(self, memory: Memory, folder: Folder, scope: str) -> None:
         self._memory, self._folder, self._scope = memory, folder, scope
+        self._is_local, self._secret = not isinstance(memory, Client), b""
 
     def start(self, dry_run: bool, delete: bool) -> Mirrored:
         state = self._folder.read_state()
+        if state is not None or not dry_run:
+            self._secret = secret_of(self._memory.parts.store, "mirror") if self._is_local else _own_secret()
         seen, records = state or {}, self._read_records()
         pages = self._name_new(self._folder.read_pages(), seen)
         changes = list(self._list_changes(pages, records, seen))
@@ -174,10 +181,11 @@ class _Run:
         self, pages: Mapping[str, Page], records: Mapping[str, Record], seen: Mapping[str, Seen]
     ) -> Iterator[_Change]:
         blocks = {str(block.id): block for page in pages.values() for block in page.blocks}
+        text_chars = (self._memory.parts.settings if self._is_local else Settings()).text_chars
         for id, block in blocks.items():
             if block.is_new and id in records:
                 continue  # a run that was killed has stored it already
-            theirs = shape_row(block, self._scope)
+            theirs = shape_row(block, self._scope, text_chars)
             ours, last = records.get(id), seen[id].hash if id in seen else None
             if self._hash(theirs) != last and (ours is None or theirs != make_row(ours)):
                 yield _Change(id=id, file=block.file, last=last, ours=ours, theirs=theirs)
@@ -196,8 +204,8 @@ class _Run:
         return self._mark(dump_json(dict(row), sort_keys=True))
 
     def _mark(self, text: str) -> str:
-        """Hashes a text with the folder's secret, so that the hash does not reveal it."""
-        return hmac.new(self._folder.secret.encode(), text.encode(), sha256).hexdigest()[:25]
+        """Hashes a text with the store's secret, so that the hash does not reveal it."""
+        return hmac.new(self._secret, text.encode(), sha256).hexdigest()[:25]
 
     # Changing the memory
 
@@ -241,7 +249,7 @@ class _Run:
 
     def _sign(self, change: _Change) -> dict[str, str]:
         """Returns the file as the actor of a change; a server records the caller's key instead."""
-        return {} if isinstance(self._memory, Client) else {"by": f"file:{change.file}"}
+        return {"by": f"file:{change.file}"} if self._is_local else {}
 
     def _keep(self, change: _Change, why: str = "it changed on both sides") -> None:
         if change.theirs is not None:
@@ -288,6 +296,15 @@ class _Run:
             return None
         blocks = [render_block(rows[id], homes) for id in there]
         return join_front_matter(matter, "\n\n".join(filter(None, (heading, *blocks))))
+
+
+def _own_secret() -> bytes:
+    """Reads or creates this user's secret for mirrors of servers, which do not share theirs."""
+    file = Path.home() / ".eidet" / "mirror.key"
+    if not file.exists():
+        file.parent.mkdir(mode=0o700, exist_ok=True)
+        write_private(file, token_hex())
+    return bytes.fromhex(file.read_text(encoding="utf-8"))
 
 
 def _choose_file(record: Record) -> str:

@@ -17,11 +17,9 @@ from __future__ import annotations
 
 import json
 import re
-import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from secrets import token_hex
 from typing import Any, Final
 
 from ..core.draft import Draft
@@ -74,14 +72,11 @@ def make_row(record: Record) -> dict[str, Any]:
     return {name: value for name, value in row.items() if name not in hidden}
 
 
-def shape_row(block: Block, scope: str) -> dict[str, Any]:
-    """Returns the row of the record in a block; raises `BadInput` with file and line if it is invalid.
-
-    How long a text may be, the memory says when it gets it.
-    """
+def shape_row(block: Block, scope: str, text_chars: int) -> dict[str, Any]:
+    """Returns the row of the record in a block; raises `BadInput` with file and line if it is invalid."""
     try:
         draft = Draft(**block.fields)
-        row = make_row(shape_record(draft, scope=scope, now=EARLIEST, text_chars=sys.maxsize))
+        row = make_row(shape_record(draft, scope=scope, now=EARLIEST, text_chars=text_chars))
     except BadInput as error:
         raise BadInput(
             f"{block.file}, line {block.line}: {error}; to forget a record, delete its whole block"
@@ -184,7 +179,6 @@ class Folder:
 
     def __init__(self, path: Path, store: str, scope: str) -> None:
         self.path, self._store, self._scope = path, store, scope
-        self.secret: str = token_hex()  # of a new folder; else `read_state` finds the one of the first run
 
     def read_state(self) -> dict[str, Seen] | None:
         """Returns the records of the last run, None for a new folder; raises `Refused` for a foreign one."""
@@ -195,7 +189,7 @@ class Folder:
         try:
             state = json.loads(file.read_text(encoding="utf-8"))
             seen = {id: Seen(hash=one["hash"], file=one["file"]) for id, one in state["records"].items()}
-            store, scope, self.secret = state["store"], state["scope"], str(state["secret"])
+            store, scope = state["store"], state["scope"]
         except (OSError, ValueError, TypeError, LookupError, AttributeError) as error:
             raise BadInput(
                 f"{file} cannot be read ({error}); restore it, or mirror to a new folder"
@@ -217,7 +211,7 @@ class Folder:
 
     def write_state(self, seen: Mapping[str, Seen]) -> None:
         records = {id: asdict(one) for id, one in sorted(seen.items())}
-        state = {"store": self._store, "scope": self._scope, "secret": self.secret, "records": records}
+        state = {"store": self._store, "scope": self._scope, "records": records}
         self._write(_STATE, json.dumps(state, indent=1, ensure_ascii=False) + "\n")
 
     def _list_files(self) -> list[str]:
