@@ -55,7 +55,7 @@ if TYPE_CHECKING:
 
 Asked = str | Mapping[str, Json]  # a question, or a state
 ALL: Final = 1 << 31  # records: more than any memory has
-FITS: Final = 0.01  # share of the best score below which hits are left out even if all have room
+FITS: Final = 0.005  # share of the best score below which hits are left out even if all have room
 ANY_SCORE: Final = 1e-12  # lowest score of hits that fill a context; with 0, even nonsense would be answered
 PACKED: Final = 50  # hits that a context is made from by default
 
