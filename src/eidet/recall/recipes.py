@@ -47,6 +47,10 @@ def recipe_of(recipe: object) -> Recipe:
     """Returns a recipe by name; a `Recipe` is returned as it is."""
     if isinstance(recipe, Recipe):
         return recipe
-    if isinstance(recipe, str) and recipe in RECIPES:
-        return RECIPES[recipe]
-    raise BadInput(f"there is no recipe {recipe!r}; there are {', '.join(RECIPES)}, or a Recipe of your own")
+    if not isinstance(recipe, str):
+        kind = type(recipe).__name__
+        raise BadInput(f"a recipe must be a name or a Recipe(…), not {kind}; there are {', '.join(RECIPES)}")
+    if recipe not in RECIPES:
+        known = ", ".join(RECIPES)
+        raise BadInput(f"there is no recipe named {recipe!r}; there are {known}, or a Recipe of your own")
+    return RECIPES[recipe]
