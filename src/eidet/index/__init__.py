@@ -75,14 +75,6 @@ class Probe:
     floors: tuple[float, float] = (-math.inf, 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
-    """The lowest and highest score of an arm among the candidates."""
-
-    low: float = 0.0
-    high: float = 0.0
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Found:
     """A `Finder`'s answer: the records of one scope that match, by seq, in any order. Eidet scores them.
@@ -139,7 +131,6 @@ class Candidates:
     scope     the number of its scope in `scopes`
     dense     the cosine of the record's best unit; exact for the best
     words     BM25
-    spans     the ranges of those, and of `traits.aligned`
     rarity    the weight of all terms together
     searched  the number of records, and `kept` the number that passed the filter
     damaged   the number of records by tier that cannot be read and were not searched
@@ -152,26 +143,14 @@ class Candidates:
     dense: Floats
     words: Floats
     traits: Traits
-    spans: dict[str, Span] = field(init=False)
     rarity: float = 0.0
     searched: int = 0
     kept: int = 0
     damaged: dict[str, int] = field(default_factory=dict)
     notes: tuple[str, ...] = ()
 
-    def __post_init__(self) -> None:
-        arms = {"dense": self.dense, "words": self.words, "aligned": self.traits.aligned}
-        spans = {arm: _span_of(scores) for arm, scores in arms.items() if scores is not None}
-        object.__setattr__(self, "spans", spans)
-
     def __len__(self) -> int:
         return len(self.seq)
-
-
-def _span_of(scores: Floats) -> Span:
-    if not len(scores):
-        return Span()
-    return Span(float(np.minimum.reduce(scores)), float(np.maximum.reduce(scores)))
 
 
 class ValueMatch(NamedTuple):

@@ -148,7 +148,7 @@ def measure_question(pool: Pool) -> tuple[float, ...]:
     share = np.maximum(pool.covered, pool.date) if pool.asked.only_time else pool.covered
     covered = float(np.maximum.reduce(share * tells, initial=0.0))
     near = float(np.maximum.reduce(pool.near * tells, initial=0.0))
-    blind = 1.0 if pool.found.spans["dense"].high <= 0 else pool.asked.foreign
+    blind = pool.asked.foreign if np.maximum.reduce(pool.found.dense, initial=0.0) else 1.0
     missing = bool(pool.asked.identifiers) and "identifier" not in pool.signals.shares
     fits = pool.signals.fit(pool.rows)
     terms = float(np.log1p(pool.signals.terms)) / 4.0

@@ -9,7 +9,7 @@ from typing import Any, Final
 import numpy as np
 from numpy.typing import NDArray
 
-from ..index import Candidates, Span
+from ..index import Candidates
 from ..index.turn_line import TurnLine
 from ..text.analysis import TIMED
 from ..text.dates import Dated
@@ -56,7 +56,7 @@ def signals_of(
     """Computes the signals. `now` is the time of asking, `zone` the offset from UTC in seconds."""
     line = found.traits.line or _line_up(found)
     talk = line.shape_turns(recipe.talk_terms)
-    dense, words = _scale_to_span(found.dense, _raise_span(found.spans["dense"])), _words(found)
+    dense, words = _scale_to_best(found.dense, POOR), _words(found)
     if asked.foreign:
         dense, words = dense * (1.0 - asked.foreign), _mix_counted(words, found, asked.foreign)
     base = _base(dense, words, found, recipe, asked.foreign)
@@ -82,19 +82,19 @@ def _line_up(found: Candidates) -> TurnLine:
 
 def _words(found: Candidates) -> Floats:
     if found.traits.aligned is None:
-        return _scale_to_span(found.words, found.spans["words"])
-    return _scale_to_span(found.traits.aligned, found.spans["aligned"])
+        return _scale_to_best(found.words)
+    return _scale_to_best(found.traits.aligned)
 
 
 def _mix_counted(words: Floats, found: Candidates, foreign: float) -> Floats:
     """Mixes aligned words and BM25 by the share of letters whose script has no word vectors."""
-    mixed: Floats = words * (1.0 - foreign) + _scale_to_span(found.words, found.spans["words"]) * foreign
+    mixed: Floats = words * (1.0 - foreign) + _scale_to_best(found.words) * foreign
     return mixed
 
 
 def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe, foreign: float) -> Floats:
     """Scores how well each candidate matches by itself."""
-    if recipe.dense <= 0 or found.spans["dense"].high <= 0:
+    if recipe.dense <= 0 or not np.maximum.reduce(found.dense, initial=0.0):
         return words
     if recipe.words <= 0 or not np.logical_or.reduce(words):
         return dense
@@ -103,20 +103,19 @@ def _base(dense: Floats, words: Floats, found: Candidates, recipe: Recipe, forei
     return base
 
 
-def _scale_to_span(values: Floats, span: Span) -> Floats:
-    """Scales values to 0 to 1 by the best of the arm, from 0 or the lowest if that is negative."""
-    low = min(span.low, 0.0)
-    if span.high <= low:
+def _scale_to_best(values: Floats, least: float = 0.0) -> Floats:
+    """Scales values to 0 to 1 by the best, from 0 or the lowest if that is negative.
+
+    A best value below `least` is no full match.
+    """
+    low = float(np.minimum.reduce(values, initial=0.0))
+    high = float(np.maximum.reduce(values, initial=least))
+    if high <= low:
         return np.zeros(len(values))
     scaled: Floats = values - low
-    scaled /= span.high - low
+    scaled /= high - low
     np.maximum(scaled, 0.0, out=scaled)
     return np.minimum(scaled, 1.0, out=scaled)
-
-
-def _raise_span(span: Span) -> Span:
-    """Raises the upper end of a poor span, so that its best is no full match."""
-    return span if span.high >= POOR else Span(span.low, POOR)
 
 
 def _stretch(values: Floats, best: float) -> Floats:

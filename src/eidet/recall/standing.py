@@ -80,11 +80,12 @@ def list_standing(
     wishes: dict[tuple[str, str], tuple[StandingWish, Record]] = {}  # a copy in another scope counts once
     latest = _list_latest(recall.graphs, scope, view)
     for one, record in zip(latest, recall.read_places([(one.path, one.seq) for one in latest]), strict=True):
-        if record is not None and seen.matches(record) and _may_instruct(one, record):
+        if record is not None and _may_instruct(one, record):
             wishes.setdefault((record.id, record.text), (one, record))
     particular = [record for one, record in wishes.values() if one.is_particular]
     left_out = {record.seq for record in particular} - _list_alike(recall, query, particular)
-    chosen = [pair for pair in wishes.values() if pair[1].seq not in left_out]
+    alike = [pair for pair in wishes.values() if pair[1].seq not in left_out]
+    chosen = [pair for pair in alike if seen.matches(pair[1])]
     chosen.sort(key=lambda pair: (pair[0].nature is not Nature.INSTRUCTION, -pair[1].occurred))
     return [record for _, record in chosen]
 

@@ -42,9 +42,3 @@ def test_recipes_are_found_by_name() -> None:
 def test_an_unknown_name_is_refused_with_those_there_are(name: Any) -> None:
     with pytest.raises(BadInput, match="there are auto, dialogue"):
         recipe_of(name)
-
-
-def test_every_weight_is_a_signal_that_the_docstring_tells_of() -> None:
-    assert Recipe.__doc__ is not None
-    assert all(name in Recipe.__doc__ for name in WEIGHTS)
-    assert {"name", "nothing", "depth", "talk_terms", "half_life_days"}.isdisjoint(WEIGHTS)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from collections.abc import Callable
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
@@ -56,10 +56,11 @@ class EmbeddedIndex(ShardIndex[VectorPlanes]):
         count = partial(self.count_terms, terms=probe.terms)
         counted = self.cache.ask_each(probe.scope, probe.head, count)
         probe = replace(probe, statistics=_merge_statistics([statistics for _, statistics in counted]))
-        parts: list[Candidates] = []
+        head, parts = self.cache.read_head(probe.head), list[Candidates]()
         for path, _ in sorted(counted, key=lambda one: -one[1].units):
-            parts.append(self.search_scope(path, self.cache.read_head(probe.head), probe))
-            probe = replace(probe, floors=_find_floors(parts, probe.depth))
+            parts.append(self.search_scope(path, head, probe))
+            if len(parts) == 1:  # the largest scope tells best which records of the others can be candidates
+                probe = replace(probe, floors=_find_floors(parts[0], probe.depth))
         return merge_candidates(parts)
 
     def rebuild(self, scope: str) -> int:
@@ -77,12 +78,10 @@ def _merge_statistics(parts: list[WordStatistics]) -> WordStatistics:
     return WordStatistics(holding, sum(part.units for part in parts), sum(part.terms for part in parts))
 
 
-def _find_floors(parts: Sequence[Candidates], depth: int) -> tuple[float, float]:
+def _find_floors(found: Candidates, depth: int) -> tuple[float, float]:
     """Returns the scores, by vector and by words, that at least `depth` of the candidates reach."""
-    dense = _find_floor([part.dense for part in parts], depth, -math.inf)
-    return dense, _find_floor([part.words for part in parts], depth, 0.0)
+    return _find_floor(found.dense, depth, -math.inf), _find_floor(found.words, depth, 0.0)
 
 
-def _find_floor(parts: Sequence[Floats], depth: int, least: float) -> float:
-    scores = np.concatenate(parts)
+def _find_floor(scores: Floats, depth: int, least: float) -> float:
     return least if len(scores) <= depth else float(np.partition(scores, -depth)[-depth])
