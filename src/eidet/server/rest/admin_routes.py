@@ -164,12 +164,12 @@ async def _load(
     """
     upload = await receive_upload(request, grant.serving)
     try:
-        count = await grant.memory.load(upload, scope=grant.reach)
+        count = await grant.memory.load(upload.path, scope=grant.reach)
     except Corrupt as error:
-        message = str(error).replace(str(upload), "the upload")
+        message = str(error).replace(str(upload.path), "the upload")
         raise Problem(422, "damaged_export", message, field="body") from None
     finally:
-        upload.unlink(missing_ok=True)
+        await grant.memory.threads.run(upload.remove)
     return await answer(grant.serving, lambda: {"count": count})
 
 
@@ -217,15 +217,38 @@ def clean_folder() -> None:
     remove_leftovers(Path(tempfile.gettempdir()), _STEM)
 
 
-async def receive_upload(request: Request, serving: Serving) -> Path:
+class _Upload:
+    """A request body in a temporary file. Where the system allows it, the name is removed at once."""
+
+    def __init__(self) -> None:
+        self._named = make_file()
+        self._file = self._named.open("wb")
+        self.path: Path = self._named
+        open_file = Path(f"/proc/self/fd/{self._file.fileno()}")
+        if open_file.exists():
+            self._named.unlink()
+            self.path = open_file
+
+    def write(self, piece: bytes) -> None:
+        self._file.write(piece)
+
+    def finish(self) -> None:
+        self._file.flush()
+
+    def remove(self) -> None:
+        self._file.close()
+        self._named.unlink(missing_ok=True)
+
+
+async def receive_upload(request: Request, serving: Serving) -> _Upload:
     """Writes the body of a request to a file, which the caller removes."""
     run = serving.memory.threads.run
-    file = await run(make_file)
+    upload = await run(_Upload)
     try:
-        with file.open("wb") as out:
-            async for piece in request.stream():
-                await run(lambda: out.write(piece))  # noqa: B023  # awaited before the next piece comes
+        async for piece in request.stream():
+            await run(lambda: upload.write(piece))  # noqa: B023  # awaited before the next piece comes
+        await run(upload.finish)
     except BaseException:
-        file.unlink(missing_ok=True)
+        upload.remove()
         raise
-    return file
+    return upload

@@ -32,7 +32,7 @@ from ...store import (
 from ...store.abilities import TakesAuditLog
 from ...store.model import STAGED_NAME, K, V
 from ...store.passthrough import PassthroughStore, PassthroughTransaction
-from ...store.traits import path_of
+from ...store.traits import path_of, traits_of
 from ...store.verbs.erasing import Erase
 from ...store.verbs.values import LEASE
 from ...store.verbs.writing import Put, RewriteForms, run_put
@@ -97,6 +97,8 @@ def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) 
     If allowed, marks that in the store, so that the next opening with the log records it there.
     """
     mark = read_mark(store)
+    if mark is None and not traits_of(store).audited:
+        return
     if not allowed:
         log = "whose name was removed outside of Eidet" if mark is None else mark.path
         raise Misconfigured(
