@@ -212,7 +212,9 @@ class TieredStore:
         question = (prefix, None if asked is None else tuple(asked), limit)
         try:
             found = self._members.long.ask(
-                lambda store: store.values(table, asked, within=within, prefix=prefix, limit=limit)
+                lambda store: self._members.read_values(
+                    store, table, asked, within=within, prefix=prefix, limit=limit
+                )
             )
         except Unavailable:
             if table.name == SETTINGS.name and question in self._settings:

@@ -9,18 +9,19 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol, TypeVar, cast
 
 from ...core.errors import EidetError, Misconfigured, Unavailable
 from ...core.record import Record, Tier
 from ...net.retry import Full
 from ...quality import health_of
-from .. import Head, Store
+from .. import STAGED, Head, Store, Table, Transaction
 from ..abilities import Leaps
+from ..model import K, V
 from ..traits import home_of, path_of, paths_of
 
 log: logging.Logger = logging.getLogger("eidet")
@@ -29,6 +30,7 @@ T = TypeVar("T")
 
 LONG, SHORT, NOBODY = 0, 1, 3
 STEP: Final = 4
+_STAGED_FROM: Final = 1 << 60  # above all seqs
 RETRY_SECONDS: Final = 1.0  # after which callers may ask a store that is down again
 _ROUNDS: Final = 5  # of catching up with each other, while others write
 
@@ -271,6 +273,29 @@ class Members:
             return [(member, member.ask(partial(job, member))) for member in self.all]
         finally:
             self.notice()
+
+    # What the long store keeps for all.
+
+    def read_values(
+        self, source: LeapingStore | Transaction, table: Table[K, V], keys: Sequence[K] | None, **limits: Any
+    ) -> dict[K, V]:
+        """Reads from the long store, or from a transaction of it."""
+        if table.name != STAGED.name:
+            return source.values(table, keys, **limits)
+        asked = None if keys is None else list(self.place_values(table, dict.fromkeys(keys)))
+        staged = cast("Mapping[Any, V]", source.values(table, asked, **limits))
+        return {cast("K", key % _STAGED_FROM): vector for key, vector in staged.items()}
+
+    def place_values(self, table: Table[K, V], values: Mapping[K, V | None]) -> Mapping[K, V | None]:
+        """Returns values by the keys under which the long store keeps them.
+
+        A store that deletes a record deletes what is staged at the seq that it gave it, which may be the
+        common seq of another. So vectors are staged from `_STAGED_FROM` on; none stays where 0.3.0 had it.
+        """
+        if table.name != STAGED.name:
+            return values
+        staged = cast("Mapping[Any, V | None]", values)
+        return dict.fromkeys(values) | {_STAGED_FROM + seq: vector for seq, vector in staged.items()}
 
     # How far they have come.
 

@@ -187,9 +187,9 @@ def _leave(transaction: Transaction, records: Sequence[Record], now: float) -> s
     return gone
 
 
-def _drop_staged(store: LeapingStore, seqs: Sequence[int]) -> None:
+def _drop_staged(store: LeapingStore, keys: Iterable[int]) -> None:
     """Drops vectors of the next embedder that were kept for old copies."""
-    if staged := store.values(STAGED, seqs):
+    if staged := store.values(STAGED, keys):
         store.write(lambda transaction: transaction.set_values(STAGED, dict.fromkeys(staged)))
 
 
@@ -366,7 +366,8 @@ class Mover:
         self._members.note_head(source)
         self._unmark(self._members.other(source), gone)
         seqs = [source.outer_seq(record.seq) for record in records]
-        self._members.long.ask(partial(_drop_staged, seqs=seqs))
+        staged = self._members.place_values(STAGED, dict.fromkeys(seqs))
+        self._members.long.ask(partial(_drop_staged, keys=staged))
 
     def _unmark(self, member: Member, keys: set[Key]) -> None:
         if keys and not member.down:

@@ -170,7 +170,7 @@ class JointTransaction:
             parts = self._ask(lambda _, part: part.values(table, asked, within=within, limit=limit))
             return join_values(parts, limit)
         with self._using(self._members.long) as part:
-            return cast("dict[K, V]", part.values(table, asked, within=within, prefix=prefix, limit=limit))
+            return self._members.read_values(part, table, asked, within=within, prefix=prefix, limit=limit)
 
     # Writing.
 
@@ -285,7 +285,7 @@ class JointTransaction:
             if EPOCH in cast("Mapping[Any, object]", values):
                 self._need_all("new vectors")
             with self._using(self._members.long) as transaction:
-                transaction.set_values(table, values, clear=clear)
+                transaction.set_values(table, self._members.place_values(table, values), clear=clear)
 
 
 def _part_of(member: Member, rows: Sequence[Use | Derived]) -> list[Use | Derived]:
