@@ -39,8 +39,8 @@ def _audit(
     key: Key = None,
     key_file: _KeyFile = None,
     kept: Annotated[
-        str | None,
-        Option("--head", metavar="HEAD", help="The head that was printed earlier."),
+        list[str] | None,
+        Option("--head", metavar="HEAD", help="A head that was printed earlier; again for each."),
     ] = None,
     at: Annotated[
         str | None, Option("--at", "-m", metavar="PATH", help="The memory: it knows which log it has.")
@@ -51,11 +51,11 @@ def _audit(
 
     Says whether any entry was altered, removed, inserted or moved, and which line; exits with code 1 if so.
     With --at, also whether it is the log that the memory had. The head is the number and hash of the newest
-    entry: kept elsewhere, it shows later (--head) that none was removed, and that you know of all gaps that
-    the log tells of until then. The log itself is lines of JSON.
+    entry: kept elsewhere, it shows later (--head) that none was removed. Where the log tells of a gap, the
+    head of that entry shows that you know of it. The log itself is lines of JSON.
     """
     log = _choose_log(path)
-    found = _verify(log, at, _key(key, key_file), kept)
+    found = _verify(log, at, _key(key, key_file), kept or [])
     if json:
         emit(asdict(found) | {"path": str(found.path), "ok": found.ok, "head": str(found.head)})
     else:
@@ -63,13 +63,13 @@ def _audit(
     raise typer.Exit(int(not found.ok))
 
 
-def _verify(log: Path, at: str | None, key: str | None, head: str | None) -> Verified:
+def _verify(log: Path, at: str | None, key: str | None, heads: list[str]) -> Verified:
     from ..open import open_store
     from ..trust.audit.verify import verify
 
     with ExitStack() as stack:
         store = None if at is None else stack.enter_context(closing(open_store(at, read_settings_here())))
-        return verify(log, key=key, head=head, store=store)
+        return verify(log, key=key, head=heads, store=store)
 
 
 def _tell(found: Verified) -> None:

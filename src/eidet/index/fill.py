@@ -99,10 +99,14 @@ class _Placement:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FillPlan:
-    """How a database is filled: its name, the prefix of its collections, and the pace."""
+    """How a database is filled: its name, the prefix of its collections, and the pace.
+
+    `form` is a number for the form of the rows: with another one, everything is sent anew.
+    """
 
     name: str
     prefix: str
+    form: int
     batch: int = 2_000  # records read from the store at once
     lease_seconds: float = 60.0
     patience_seconds: float = 10.0  # how long to wait for another process that fills the same scope
@@ -135,7 +139,7 @@ class Filler(Generic[P]):
         self._owner = uuid.uuid4().hex
         self._lock = threading.RLock()
         self._placements: dict[str, _Placement | None] = {}
-        self._where = _short(f"{plan.prefix} {plan.name}")
+        self._where = _short(f"{plan.prefix} {plan.name} {plan.form}")
         self._worker = ScopeWorker("eidet-fill", self.try_to_send)
 
     # Placements.

@@ -150,6 +150,7 @@ class Promotions:
                 return old
             if move:
                 self.services.life.check_changeable(old)
+            self.services.auditing.promote(scope, to, old.id, moved=move, by=by)
             copy = self._copy(old, to, move, by)
             if not move or verbs.delete_unchanged(parts.store, [old], now=parts.clock(), by=by):
                 return copy

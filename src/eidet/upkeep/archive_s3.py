@@ -286,8 +286,10 @@ def _read_object(reply: Mapping[str, Any]) -> tuple[bytes, str]:
 
 
 def _check_page(reply: dict[str, Any]) -> dict[str, Any]:
-    """Checks that a page names its bucket, because a truncated reply could look like an empty one."""
+    """Checks that a page names its bucket and what follows, because a cut reply could look like the last."""
     _ = reply["Name"]
+    if reply.get("IsTruncated") and not _NEXT.keys() & reply.keys():
+        raise KeyError("NextContinuationToken")
     return reply
 
 

@@ -203,12 +203,12 @@ def test_a_promotion_that_cannot_be_changes_nothing(memory: Memory, id: str, to:
     assert memory.parts.store.head() == before
 
 
-def test_a_promotion_is_audited(tmp_path: Path) -> None:
+def test_a_promotion_is_audited_before_it_is_done(tmp_path: Path) -> None:
     with Memory(embedder="hashing:64", audit=tmp_path / "audit.log") as memory:
         memory.remember("the gate", scope="ann", id="a")
         memory.promote("a", scope="ann", to="team", move=True, by="zoe")
         told = [(one["verb"], one.get("scope"), one.get("by")) for one in entries(tmp_path / "audit.log")]
-    assert told[-2:] == [("put", "team", "zoe"), ("drop", "ann", "zoe")]
+    assert told[-3:] == [("promote", "ann", "zoe"), ("put", "team", "zoe"), ("drop", "ann", "zoe")]
 
 
 # recall_all

@@ -77,6 +77,7 @@ class PgvectorIndex:
         plan = FillPlan(
             name="pgvector",
             prefix="pgvector",
+            form=1,
             batch=PAGE,
             lease_seconds=_LEASE_SECONDS,
             patience_seconds=_PATIENCE_SECONDS,

@@ -70,6 +70,7 @@ class VectorIndex(ShardIndex[RecentVectors]):
         plan = FillPlan(
             name=database.retrier.name,
             prefix=self._how.prefix,
+            form=UNIT_BITS,
             batch=self._how.batch,
             lease_seconds=self._how.lease_seconds,
             patience_seconds=database.retrier.policy.deadline_seconds,

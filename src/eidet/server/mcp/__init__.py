@@ -42,14 +42,14 @@ _READS, _WRITES, _DELETES = _hints(reads=True), _hints(), _hints(deletes=True)
 def create_mcp(
     memory: AsyncMemory,
     *,
-    local: Caller = LOCAL,
+    local: Caller | None = LOCAL,
     home: str = "default",
     count: CountCall | None = None,
 ) -> MCPServer:
     """Makes an MCP server over a memory, for the SDK's `run("stdio")` or `streamable_http_app()`.
 
-    The caller is the one of the HTTP request, or else `local`. `home` is the scope of calls that name none.
-    `count` is called after every tool call.
+    The caller is the one of the HTTP request, or else `local`; without one, keys are required. `home` is the
+    scope of calls that name none. `count` is called after every tool call.
     """
     access = AgentAccess(local, home)
     server = MemoryServer(access, count=count)

@@ -24,13 +24,16 @@ class AgentAccess:
     `local` is the caller of a process without keys; over HTTP, the caller is the one of the request.
     """
 
-    local: Caller
+    local: Caller | None
     home: str = Scope().path  # the scope of calls that name none
 
     @property
     def caller(self) -> Caller:
         """The caller of the current request."""
-        return current_caller() or self.local
+        caller = current_caller() or self.local
+        if caller is None:
+            raise Refused("this needs a key")
+        return caller
 
     def may(self, right: Right) -> bool:
         return self.caller.may(right)

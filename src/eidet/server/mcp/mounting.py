@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from ..access import LOCAL
 from ..serving import Serving, caller_of
 from . import create_mcp
 
@@ -24,7 +25,11 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
     The middleware has checked host, origin, rate and size. There are no sessions: every request is complete
     in itself, so the next one may reach another worker, and clients that vanish leave nothing behind.
     """
-    server = create_mcp(serving.memory, count=app.state.metrics.count_tool)
+    server = create_mcp(
+        serving.memory,
+        local=None if serving.keys.required else LOCAL,
+        count=app.state.metrics.count_tool,
+    )
     inner = server.streamable_http_app(
         streamable_http_path=PATH,
         stateless_http=True,

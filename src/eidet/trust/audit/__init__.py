@@ -128,6 +128,11 @@ class Auditing:
                 ids = list(dict.fromkeys(id for path, id in found if one.holds(path)))
                 log.note(verb, scope=str(one), ids=ids, count=len(ids))
 
+    def promote(self, scope: str, to: str, id: str, *, moved: bool, by: str | None) -> None:
+        """Logs the promotion of a record into another scope before it is done."""
+        if self._log is not None:
+            self._log.note("promote", by=by, scope=scope, ids=[id], count=1, to=to, moved=moved)
+
     @contextmanager
     def doing(self, verb: str, scope: str | Scope | None = None, *, file: str) -> Iterator[Done]:
         """Logs an action before it starts and, after it, the number of its records or its failure."""

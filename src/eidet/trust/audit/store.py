@@ -85,10 +85,18 @@ def _list_gaps(mark: LogMark | None, log: AuditLog, store: Store) -> Iterator[tu
         yield "lost", "the memory's own note of it was altered"
     elif head.count < mark.head.count or (head.count == mark.head.count and head.hash != mark.head.hash):
         yield "lost", f"there were {mark.head.count}, and {head.count} when writing went on"
-    since, _, known = (verbs.get_setting(store, UNAUDITED) or f"0 {seq}").partition(" ")
-    if seq > int(known):
-        opened = datetime.fromtimestamp(float(since), UTC).isoformat()
-        yield "unaudited", f"since {opened}, {seq - int(known)} changes are not in it"
+    opened, known = _parse_unaudited(verbs.get_setting(store, UNAUDITED) or f"0 {seq}")
+    if seq > known:
+        yield "unaudited", f"since {opened}, {seq - known} changes are not in it"
+
+
+def _parse_unaudited(text: str) -> tuple[str, int]:
+    """Returns when a store was opened without its log, and its seq then."""
+    since, _, known = text.partition(" ")
+    try:
+        return datetime.fromtimestamp(float(since), UTC).isoformat(), int(known)
+    except (ValueError, OverflowError, OSError) as error:
+        raise Corrupt(f"what this memory knows of its audit log is damaged: {error}") from error
 
 
 def check_unaudited(store: Store, *, allowed: bool, clock: Callable[[], float]) -> None:

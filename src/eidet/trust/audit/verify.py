@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
@@ -111,28 +111,30 @@ def verify(
     path: str | Path,
     *,
     key: str | bytes | None = None,
-    head: AuditHead | str | None = None,
+    head: AuditHead | str | Sequence[AuditHead | str] = (),
     store: Store | None = None,
 ) -> Verified:
-    """Verifies the whole log. `key` is the one it was written with; `head` was printed by `eidet audit`.
+    """Verifies the whole log. `key` is the one it was written with; heads were printed by `eidet audit`.
 
-    Without a `head`, the head file beside the log shows whether the newest entries are missing. `store` is
+    Without a head, the head file beside the log shows whether the newest entries are missing. `store` is
     the audited one: its mark says which log it had, and its newest entry then. A gap that the log itself
-    tells of (it was begun anew, or the memory was changed without it) is a fault, unless `head` is of that
-    entry or a later one: whoever kept it knew of the gap.
+    tells of (it was begun anew, or the memory was changed without it) is a fault, unless a head is of that
+    very entry: whoever kept it knew of the gap.
     """
     log = Path(path).expanduser()
-    outside = AuditHead.of(head) if isinstance(head, str) else head
+    kept = [head] if isinstance(head, str | AuditHead) else head
+    outside = [AuditHead.of(one) if isinstance(one, str) else one for one in kept]
     mark = None if store is None else read_mark(store)
     beside = read_head(log)  # read before the log, so that entries added meanwhile only come after it
-    known = [one for one in (beside, outside, mark.head if mark else None) if one is not None]
+    known = [one for one in (beside, *outside, mark.head if mark else None) if one is not None]
     walk = _Walk(check_key(key), {one.count for one in known})
     rest = _walk_lines(walk, log, mark)
     if rest:
         walk.note(walk.entries + 1, f"a line of {len(rest)} bytes has no end")
     if not walk.faults or walk.faults[0].line != 1:
         _check_beside(walk, beside, head_path(log).name)
-        _check_head(walk, outside)
+        for one in outside:
+            _check_head(walk, one)
         if mark is not None:
             _check_mark(walk, mark)
         elif store is not None and store.head().seq:
@@ -209,12 +211,12 @@ def _check_mark(walk: _Walk, mark: LogMark) -> None:
         _check_head(walk, mark.head)
 
 
-def _check_gaps(walk: _Walk, outside: AuditHead | None) -> None:
-    """Reports the gaps that the log tells of; as notes, if a head that was kept elsewhere covers them."""
-    covered = 0 if outside is None or walk.hashes.get(outside.count) != outside.hash else outside.count
+def _check_gaps(walk: _Walk, outside: Sequence[AuditHead]) -> None:
+    """Reports the gaps that the log tells of; as notes, if their own heads were kept elsewhere."""
+    kept = {(head.count, head.hash) for head in outside}
     for line, entry in walk.gaps:
         told = f"{_GAPS[entry.verb]}: {_note_of(entry)}"
-        if entry.n <= covered:
+        if (entry.n, entry.hash) in kept:
             walk.note(line, told)
         else:
             walk.fault(line, f"{told}; if you know why, verify it with the head {entry.n}:{entry.hash}")
