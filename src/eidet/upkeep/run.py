@@ -154,11 +154,12 @@ class Run:
                 self._failed.append(f"{failed.what} {failed.record.scope}/{failed.record.id}: {error}")
 
     def _recast(self, changes: Sequence[Write]) -> None:
-        pairs: list[tuple[Record, Record]] = []
-        for change in changes:
-            old = change.instead or change.record
-            tiered = change.record.but(level=old.level)
-            pairs.append((old, self.forms.at_level(tiered, change.record.level)))
+        read = [change.instead or change.record for change in changes]
+        levels = [
+            (change.record.but(level=old.level), change.record.level)
+            for old, change in zip(read, changes, strict=True)
+        ]
+        pairs = list(zip(read, self.forms.at_levels(levels), strict=True))
         self.give_way()
         made = verbs.rewrite_form(self.parts.store, pairs, now=self.now, epoch=self.epoch, by=_BY)
         self._note([change for change, new in zip(changes, made, strict=True) if new is not None])

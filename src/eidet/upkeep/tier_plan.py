@@ -266,24 +266,35 @@ class Forms:
     width: int
     repeats: bool
 
+    def at_levels(self, changes: Sequence[tuple[Record, int]]) -> list[Record]:
+        """Returns each record lowered or raised to its new level. Embeds all their texts in one call."""
+        asked = (record.whole.text for record, level in changes if self._is_embedded(record, level))
+        texts = list(dict.fromkeys(asked))
+        made = dict(zip(texts, self.embed(texts) if texts else (), strict=True))
+        return [self._at_level(record, level, made) for record, level in changes]
+
     def whole(self, record: Record) -> Record:
-        """Returns a record with its full detail.
+        """Returns a record with its full detail."""
+        return self.at_levels([(record, 0)])[0]
 
-        Computes its vector again if that was not kept, or if another embedder made it.
-        """
-        if not record.level:
-            return record
-        part, vector = decode_original(record.original), record.vector
-        if vector is not None and (part.vector is None or part.embedder != self.embedder):
-            [vector] = self.embed([record.whole.text])
-        elif part.vector is not None:
-            vector = part.vector
-        return record.whole.but(vector=vector, level=0, original=None)
-
-    def at_level(self, record: Record, level: int) -> Record:
-        """Returns a record lowered or raised to a level."""
+    def _is_embedded(self, record: Record, level: int) -> bool:
+        """Returns whether a change needs the vector of the whole text, to return it or to compare it."""
+        if record.vector is None:
+            return False
         if level < record.level:
-            record = self.whole(record)
+            part = decode_original(record.original)
+            return part.vector is None or part.embedder != self.embedder
+        return self.repeats and record.level == 0 < level
+
+    def _raise(self, record: Record, made: Mapping[str, bytes]) -> Record:
+        """Takes the vector from `made` if it was not kept, or if another embedder made it."""
+        whole, kept = record.whole, decode_original(record.original).vector
+        vector = made[whole.text] if self._is_embedded(record, 0) else kept or record.vector
+        return whole.but(vector=vector, level=0, original=None)
+
+    def _at_level(self, record: Record, level: int, made: Mapping[str, bytes]) -> Record:
+        if level < record.level:
+            record = self._raise(record, made)
         if level <= record.level:
             return record
         part = decode_original(record.original)
@@ -292,7 +303,7 @@ class Forms:
             text, data = self.gist(text), _round_floats(data)
         vector, kept = record.vector, part.vector
         if vector is not None:
-            if not record.level and not (self.repeats and self.embed([record.text]) == [vector]):
+            if not record.level and not (self.repeats and made.get(record.text) == vector):
                 kept = vector
             vector = quantise(dequantise(vector, record.level, self.width), level, self.width)
         original = Original(

@@ -40,7 +40,7 @@ def record(embedder: Embedder, text: str = "a text that is longer than ten") -> 
 def test_a_vector_that_can_be_made_again_is_not_kept() -> None:
     embedder = Embedder()
     full = record(embedder)
-    low = forms(embedder).at_level(full, 1)
+    [low] = forms(embedder).at_levels([(full, 1)])
     assert (low.level, low.original, low.text) == (1, None, full.text)
     assert forms(embedder).whole(low) == full
 
@@ -49,7 +49,7 @@ def test_an_embedder_that_may_answer_otherwise_is_not_asked_again() -> None:
     embedder = Embedder()
     full = record(embedder)
     made = forms(embedder, repeats=False)
-    low = made.at_level(full, 2)
+    [low] = made.at_levels([(full, 2)])
     assert made.whole(low) == full
     assert embedder.asked == 0
 
@@ -58,10 +58,20 @@ def test_step_by_step_and_at_once_come_back_alike() -> None:
     embedder = Embedder()
     full = record(embedder)
     made = forms(embedder)
-    middle = made.at_level(full, 1)
-    low = made.at_level(middle, 2)
-    at_once = made.at_level(full, 2)
+    [middle] = made.at_levels([(full, 1)])
+    [low] = made.at_levels([(middle, 2)])
+    [at_once] = made.at_levels([(full, 2)])
     assert (low.text, low.data, low.original) == (at_once.text, at_once.data, at_once.original)
     assert low.text == full.text[:10]
     assert low.data == {"x": 1.23, "n": 7, "deep": [0.000123, {"y": -98800.0}]}
     assert [made.whole(one) for one in (low, at_once, middle, full)] == [full] * 4
+
+
+def test_a_batch_comes_out_as_one_by_one() -> None:
+    embedder = Embedder()
+    full, other = record(embedder), record(embedder, "another text, that is longer than ten")
+    for made in (forms(embedder), forms(embedder, repeats=False)):
+        middle, low = made.at_levels([(full, 1), (full, 2)])
+        batch = [(low, 1), (other, 2), (full, 1), (low, 0), (middle, 0), (full, 0)]
+        [lowered] = made.at_levels([(other, 2)])
+        assert made.at_levels(batch) == [middle, lowered, middle, full, full, full]

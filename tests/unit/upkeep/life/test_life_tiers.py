@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
+from collections.abc import Sequence
 from contextlib import closing
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 
@@ -14,6 +16,8 @@ from tests.unit.upkeep.life.given import LONG, QUICK, tiers
 from eidet import BadInput, Corrupt, Memory, NotFound
 from eidet.core.record import Tier
 from eidet.core.settings import Upkeep
+from eidet.models.embed import Vectors
+from eidet.models.embed.hashing import Hashing
 
 # Tiers.
 
@@ -128,6 +132,28 @@ def test_what_is_used_often_is_promoted_tier_by_tier(memory: Memory, clock: Cloc
         memory.recall("Lisbon")
     memory.upkeep.maintain(settings=QUICK)
     assert tiers(memory) == ["short 0"]
+
+
+def test_an_embedder_is_asked_once_a_batch(clock: Clock) -> None:
+    class Counting(Hashing):
+        def embed(self, texts: Sequence[str]) -> Vectors:
+            asked.append(len(texts))
+            return super().embed(texts)
+
+    asked: list[int] = []
+    small = replace(QUICK, batch=10)
+    with Memory(embedder=Counting(64), clock=clock) as memory:
+        stored = memory.remember([f"Ann rowed boat {n}" for n in range(25)])
+        clock.days(100)
+        asked.clear()
+        assert memory.upkeep.maintain(settings=small, only="move").counts == {"move": 25}
+        assert asked == [10, 10, 5]
+        for _ in range(5):
+            memory.recall("Ann rowed", limit=25)
+        asked.clear()
+        assert memory.upkeep.maintain(settings=small, only="promote").counts == {"promote": 25}
+        assert asked == [10, 10, 5]
+        assert [record.vector for record in memory.find(order="created")] == [one.vector for one in stored]
 
 
 def test_a_revision_is_of_the_whole_record(memory: Memory, clock: Clock) -> None:
