@@ -90,12 +90,24 @@ _EXIT_CODES: Final[dict[type[EidetError], int]] = {
 }
 
 
-_WORDS: Final[tuple[tuple[str, str], ...]] = (  # words of Python, and those of a command line
+_WORDS: Final[tuple[tuple[str, str], ...]] = (
     (r"[;,] in Python, [^;]*", ""),
     (r"[;,] on the command line, ", " or "),
     (r"open it with Memory\(…, key=[^)]*\)( or key='[^']*')?( or EIDET_KEY or --key-file gives the key)?",
      "give the key by EIDET_KEY or --key-file"),
+    (r": Memory\(url\) opens it", ": name it with --at"),
+    (r"audit=… \(EIDET_AUDIT, or audit in the settings file\)", "EIDET_AUDIT, or audit in the settings file"),
+    (r"audit=False \(EIDET_AUDIT=off\)", "EIDET_AUDIT=off"),
+    (r"`adapt\(…, name=…\)`, or its attribute `name`", "in Python: `adapt`"),
+    (r"`?memory\.admin\.reembed\(…?\)`?", "`eidet rebuild --reembed`"),
     (r"`?memory\.(?:\w+\.)*(\w+)\(…?\)`?", r"`eidet \1`"),
+    (r"recall\(words, recipe='exact'\)", "`eidet recall WORDS --recipe exact`"),
+    (r", and record\.text of what find\(…\) returns can be compared", ""),
+    (r"Settings\((\w+)=…\)", r"the setting \1"),
+    (r", such as secrets\.\w+\(32\)|: secrets\.\w+\(32\) makes one", ""),
+    (r" eidet\.connect\(.*\) opens a server, too", ""),
+    (r"a Where\(…\) or ", ""),
+    (r"index_unsealed=True", "the setting index_unsealed"),
     (r"\b([a-z_]+)=(?:True|…)", r"--\1"),
     (r"\bdict\b", "JSON object"),
     (r"\bTrue\b", "true"),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import logging
+import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
@@ -24,7 +27,7 @@ if TYPE_CHECKING:
 _LOSSLESS: Final = "eidet"
 SHOWN: Final = 10  # scopes and omissions that are listed
 
-Source = Annotated[str, Argument(metavar="SOURCE", help="A file, a folder, or the URL of a server.")]
+Source = Annotated[str, Argument(metavar="SOURCE", help="A file or a folder; - is standard input.")]
 TrustOf = Annotated[
     str | None, Option("--trust", help="Where the texts come from: trusted, user, tool, web, unknown.")
 ]
@@ -76,14 +79,25 @@ def _import(
         columns=_parse_columns(column or []),
         delimiter=delimiter,
     )
-    importer = Importer(format, source, options)
-    with resumable():
-        done = _run(on, importer, dry_run)
+    with resumable(), _readable_twice(source) as path:
+        done = _run(on, Importer(format, path, options), dry_run)
     if on.json:
-        emit(asdict(done) | {"ok": done.ok})
+        emit(asdict(done) | {"source": source, "ok": done.ok})
     else:
         _tell_import(done)
     raise typer.Exit(int(not done.ok))
+
+
+@contextmanager
+def _readable_twice(source: str) -> Iterator[str]:
+    """Yields the path of a source; of `-` or a pipe, which can be read only once, that of a copy."""
+    if source != "-" and not Path(source).is_fifo():
+        yield source
+        return
+    with TemporaryDirectory(prefix="eidet-") as folder:
+        copy = Path(folder, Path(source).name)
+        copy.write_bytes(sys.stdin.buffer.read() if source == "-" else Path(source).read_bytes())
+        yield str(copy)
 
 
 def _run(on: Which, importer: Importer, dry_run: bool) -> Imported:

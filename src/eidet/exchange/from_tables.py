@@ -208,7 +208,7 @@ def _draft_of(row: Mapping[str, Any], values: Mapping[str, Any], others: Mapping
 
 def _draft_message(row: Mapping[str, Any], others: Mapping[str, Any]) -> Draft | None:
     """Returns the draft of a row with role and content, a message of an agent framework, or None."""
-    if "role" not in others or "content" not in row or not isinstance(row["role"], str):
+    if "role" not in others or "content" not in row:
         return None
     names = ("role", "content", "name", "tool_calls", "tool_call_id")
     (draft,), _ = drafts_of({name: row[name] for name in names if name in row}, {})

@@ -11,7 +11,9 @@ from __future__ import annotations
 import asyncio
 import base64
 import hmac
+import ipaddress
 import os
+import socket
 import ssl
 import time
 import tomllib
@@ -19,14 +21,14 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from hashlib import blake2b
 from pathlib import Path
-from typing import ClassVar, Final, TypeVar
+from typing import Any, ClassVar, Final, TypeVar
 
 import httpx
 from fastapi import FastAPI
 from pydantic import BaseModel, ConfigDict, Field, TypeAdapter, ValidationError
 
 from ..aio import AsyncMemory
-from ..core.errors import EidetError, Misconfigured, Unavailable
+from ..core.errors import EidetError, Misconfigured, Refused, Unavailable
 from ..core.scope import ALL, Scope
 from ..memory.feed import ChangePage, Progress, list_progress, save_progress
 from ..net.http import translate_errors
@@ -54,7 +56,7 @@ class Webhook(BaseModel):
     url: str
     secret: str = Field(repr=False)  # whsec_…, env:NAME or file:PATH
     scope: str = "default"
-    private: bool = False  # lets it use http beyond this machine
+    private: bool = False  # lets it reach addresses of private networks, and http beyond this machine
     seconds: float = Field(10.0, gt=0, le=60)  # within which its receiver must answer
 
     def check(self) -> None:
@@ -207,12 +209,15 @@ class _Delivery:
         """Sends one message; its id depends on its content alone, so a resent message keeps its id."""
         told = {"scope": scope, "changes": to_wire(page.changes), "cursor": page.cursor}
         body = dump({"type": "changes", "data": told})
-        headers = {"Content-Type": "application/json", "User-Agent": "eidet"}
+        url = httpx.URL(self._hook.url)
+        headers = {"Host": url.netloc.decode(), "Content-Type": "application/json", "User-Agent": "eidet"}
         headers |= sign(self._key, f"msg_{blake2b(body, digest_size=16).hexdigest()}", int(time.time()), body)
+        address = await find_address(url, private=self._hook.private)
+        request: dict[str, Any] = {"extensions": {"sni_hostname": url.host}, "headers": headers}
         with translate_errors(f"webhook {self._hook.name}"):
             async with (
                 httpx.AsyncClient(verify=ssl.create_default_context(), trust_env=False) as client,
-                client.stream("POST", self._hook.url, content=body, headers=headers) as reply,
+                client.stream("POST", url.copy_with(host=address), content=body, **request) as reply,
             ):
                 if not reply.is_success:
                     raise Unavailable(f"its receiver answered {reply.status_code}")
@@ -222,3 +227,19 @@ def sign(key: bytes, id: str, at: int, body: bytes) -> dict[str, str]:
     """Signs a message; returns the headers of Standard Webhooks."""
     signature = base64.b64encode(hmac.digest(key, f"{id}.{at}.".encode() + body, "sha256")).decode()
     return {"webhook-id": id, "webhook-timestamp": str(at), "webhook-signature": f"v1,{signature}"}
+
+
+async def find_address(url: httpx.URL, *, private: bool) -> str:
+    """Returns the address to connect to; raises `Refused` for one that is neither public nor allowed.
+
+    The name is resolved once, so that a second answer of DNS cannot lead elsewhere.
+    """
+    loop, port = asyncio.get_running_loop(), url.port or (443 if url.scheme == "https" else 80)
+    found = await loop.getaddrinfo(url.host, port, type=socket.SOCK_STREAM)
+    address = str(found[0][4][0]).partition("%")[0]
+    ip = ipaddress.ip_address(address)
+    ip = getattr(ip, "ipv4_mapped", None) or ip
+    named = is_loopback(url.host) and ip.is_loopback
+    if not (private or named or (ip.is_global and not ip.is_multicast)):
+        raise Refused(f"{url.host} is {address}, no address of the internet: say private = true to allow it")
+    return address

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import re
 import shlex
 import shutil
@@ -9,6 +11,7 @@ import signal
 import subprocess
 import sys
 from pathlib import Path
+from threading import Thread
 
 import pytest
 from tests.reference import ROOT
@@ -71,6 +74,61 @@ def test_bad_input_makes_no_memory(foreign: Shell) -> None:
         assert said.code in (2, 3)
         assert said.err.startswith("error: ")
         assert not foreign.file.exists()
+
+
+@pytest.mark.parametrize(
+    ("line", "why"),
+    [
+        ('{"role": "user", "content": 5}', "text needs a string"),
+        ('{"role": "user", "content": ""', "is not JSON"),
+        ('{"role": "user", "content": "x", "timestamp": "noon"}', "noon"),
+        ('{"role": "user", "content": "x", "metadata": 5}', "meta is not a JSON object"),
+        ('{"role": null, "content": "x"}', "role needs a string"),
+        ('{"role": "", "content": "x"}', "who must have"),
+        ("5", "is neither a JSON object nor a text"),
+        ("[" * 100_000, "is not JSON"),
+    ],
+)
+@pytest.mark.parametrize("piped", [False, True])
+def test_a_bad_message_is_named_by_file_and_line(eidet: Shell, line: str, why: str, piped: bool) -> None:
+    lines = '{"role": "user", "content": "fine"}\n\n' + line + "\n"
+    file = eidet.folder / "chat.jsonl"
+    file.write_text(lines)
+    said = eidet("import", "jsonl", "-", input=lines) if piped else eidet("import", "jsonl", str(file))
+    assert said.code == 2
+    assert f"error: {'-' if piped else file.name}, line 3: " in said.err
+    assert why in said.err
+    assert not eidet.file.exists()
+
+
+def test_messages_of_standard_input_keep_their_role_and_what_else_they_say(eidet: Shell) -> None:
+    parts = [{"type": "text", "text": "Where is the kiln?"}, {"type": "image_url", "image_url": {"url": "x"}}]
+    chat = [
+        {"role": "user", "content": parts, "timestamp": "2026-03-02T10:00:00+00:00", "session": "s1"},
+        {"role": "assistant", "content": "In the shed.", "model": "m1", "metadata": {"cost": 2}},
+        {"role": "assistant", "content": None, "tool_calls": [{"id": "1"}]},
+        {"role": "tool", "content": "done", "tool_call_id": "1"},
+    ]
+    lines = "\n\n".join(map(json.dumps, chat))
+    said = eidet("import", "jsonl", "-", "--json", input=lines).json
+    assert (said["created"], said["source"]) == (4, "-")
+    assert eidet("import", "jsonl", "-", "--json", input=lines).json["same"] == 4
+    user, assistant, call, tool = eidet("find", "--order", "seq", "--json").lines
+    assert (user["kind"], user["who"], user["occurred"]) == ("message", "user", "2026-03-02T10:00:00+00:00")
+    assert (user["text"], user["session"], user["data"]["content"]) == ("Where is the kiln?", "s1", parts)
+    assert assistant["meta"] == {"model": "m1", "cost": 2}
+    assert call["data"]["tool_calls"] == [{"id": "1"}]
+    assert (tool["text"], tool["trust"]) == ("done", "tool")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_read_once_and_imported_whole(eidet: Shell) -> None:
+    pipe = eidet.folder / "pipe"
+    os.mkfifo(pipe)
+    writer = Thread(target=pipe.write_text, args=('{"role": "user", "content": "fine"}\n',), daemon=True)
+    writer.start()
+    assert eidet("import", "jsonl", str(pipe), "--json").json["created"] == 1
+    writer.join()
 
 
 def test_the_report_says_what_had_no_place(foreign: Shell) -> None:

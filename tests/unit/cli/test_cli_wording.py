@@ -7,8 +7,6 @@ import re
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli import say_plainly
-
 BIDI = "user\u202eevil\u2066 \u009b31mred\u007f"
 
 
@@ -145,16 +143,3 @@ def test_errors_speak_no_python(
     assert not PYTHON.search(said.err), said.err
     if words[0] == "remember":
         assert (said.code, said.err[:7], said.err.count("\n")) == (2, "error: ", 1)
-
-
-@pytest.mark.parametrize(
-    ("message", "said"),
-    [
-        ("go through memory.scopes()", "go through `eidet scopes`"),
-        ("give it as scope=…, beside the filter", "give it as --scope, beside the filter"),
-        ("use everything=True with a scope", "use --everything with a scope"),
-        ("data.a[1] holds nan; use None or a string", "data.a[1] holds nan; use null or a string"),
-    ],
-)
-def test_a_message_names_the_command_or_option(message: str, said: str) -> None:
-    assert say_plainly(message) == said

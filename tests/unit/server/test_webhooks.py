@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import os
 import signal
 import time
@@ -15,8 +16,8 @@ from tests.servers.receiver import SECRET, Receiver
 from tests.servers.served import Running, ServerProcess, serve_in_thread
 from tests.timing import until
 
-from eidet import EidetError, Memory, Misconfigured
-from eidet.server.webhooks import Webhook, read_webhooks
+from eidet import EidetError, Memory, Misconfigured, Refused
+from eidet.server.webhooks import Webhook, find_address, read_webhooks
 
 
 @pytest.fixture
@@ -265,3 +266,28 @@ def test_good_ones_are_read_and_keep_their_secret(tmp_path: Path, monkeypatch: p
     file.write_text("webhook = 3\n")
     with pytest.raises(Misconfigured):
         read_webhooks(file)
+
+
+@pytest.mark.parametrize(
+    ("url", "private", "goes"),
+    [
+        ("https://8.8.8.8/x", False, True),
+        ("http://127.0.0.1/x", False, True),
+        ("http://localhost/x", False, True),
+        *((f"https://{host}/x", False, False) for host in ("10.0.0.1", "192.168.1.1", "169.254.169.254")),
+        *((f"https://{host}/x", False, False) for host in ("0.0.0.0", "100.64.0.1", "224.0.0.1")),
+        *((f"https://[{host}]/x", False, False) for host in ("fd00::1", "fe80::1", "::ffff:10.0.0.1", "::")),
+        ("https://0x7f000001/x", False, False),
+        ("https://2130706433/x", False, False),
+        ("http://10.0.0.1/x", True, True),
+    ],
+)
+def test_addresses_that_are_not_of_the_internet_are_refused(url: str, private: bool, goes: bool) -> None:
+    def find() -> str:
+        return asyncio.run(find_address(httpx.URL(url), private=private))
+
+    if goes:
+        assert find()
+    else:
+        with pytest.raises(Refused, match="private = true"):
+            find()
