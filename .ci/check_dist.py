@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 
 TABLE, MOST_TABLE_BYTES = "eidet/models/embed/multi.npz", 12_000_000
 MOST_BYTES = 3_000_000  # of all the rest
-NEEDED = ("eidet/py.typed", TABLE, "eidet/store/sql/sqlite_tables.sql")
+NEEDED = ("eidet/py.typed", TABLE, "eidet/store/sql/migrations/versions/0001_first_tables.sql")
 LICENCES = ("LICENSE", "THIRD_PARTY.md", "LICENSE-htm.txt", "LICENSE-preact.txt", "LICENSE-dateparser.txt")
 ROOT = Path(__file__).parents[1]
 
