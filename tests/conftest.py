@@ -8,6 +8,7 @@ import logging
 import os
 import shutil
 import signal
+import sys
 import tempfile
 from collections.abc import Generator
 from pathlib import Path
@@ -49,6 +50,15 @@ def _move_to(quick: Path) -> None:
     Path(own).chmod(0o1777)
     atexit.register(_remove, own, os.getpid())
     os.environ["TMPDIR"], tempfile.tempdir = own, None
+    if sys.dont_write_bytecode and sys.pycache_prefix is None:
+        _keep_bytecode(Path(own, "bytecode"))
+
+
+def _keep_bytecode(folder: Path) -> None:
+    """Hundreds of processes import the same: where nothing may be kept beside the files, it is kept here."""
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+    os.environ["PYTHONPYCACHEPREFIX"] = sys.pycache_prefix = str(folder)
+    sys.dont_write_bytecode = False
 
 
 def _remove(own: str, maker: int) -> None:

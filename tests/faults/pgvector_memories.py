@@ -90,8 +90,9 @@ class SlowStore(PostgresStore):
 
 
 def copy_slowly(url: str, pages: str) -> None:
-    """Copies a scope, some records at a time."""
+    """Copies a scope, some records at a time; whoever goes on with it need not wait for long."""
     pgvector.PAGE = 20  # type: ignore[misc]
+    pgvector._LEASE_SECONDS = 2.0  # type: ignore[misc]
     store = SlowStore(url, retry_policy=PATIENT)
     store.pages = int(pages)
     memory = Memory(store, embedder=EMBEDDER, settings=SERVED)
