@@ -15,13 +15,7 @@ from eidet import Memory
 from eidet.compat.api import (
     AgentMemoryAPI,
     Attribute,
-    Example,
-    Location,
     MemoryStoreException,
-    Narrative,
-    StepRange,
-    Temporal,
-    TimeWindow,
     query,
 )
 from eidet.compat.messages import (
@@ -168,17 +162,20 @@ def test_what_was_archived_is_found_by_what_is_forgotten_later(tmp_path: Path) -
         lambda: query().about("x", least=-1),
         lambda: query().about(7),  # type: ignore[arg-type]
         lambda: query().steps(5, 1),
-        lambda: Temporal(since=2.0, until=1.0),
-        lambda: Temporal(since="monday"),  # type: ignore[arg-type]
+        lambda: query().between(2.0, 1.0),
+        lambda: query().between("monday"),  # type: ignore[arg-type]
         lambda: query().recent_first(2),
         lambda: query().recent_first(half_life=0),
-        lambda: StepRange(reference=3, before=-1),
-        lambda: Narrative(memory_id="m", after=-1),
-        lambda: Narrative(memory_id=7),  # type: ignore[arg-type]
-        lambda: TimeWindow(minutes=-1, hours=2),
-        lambda: Location(position=[1, 2], radius=-1),
+        lambda: query().around_step(3, before=-1),
+        lambda: query().around_step("x"),  # type: ignore[arg-type]
+        lambda: query().around_memory("m", after=-1),
+        lambda: query().around_memory(7),  # type: ignore[arg-type]
+        lambda: query().within(minutes=-1, hours=2),
+        lambda: query().within(minutes="x"),  # type: ignore[arg-type]
+        lambda: query().near([1, 2], -1),
+        lambda: query().near([1, 2], "x"),  # type: ignore[arg-type]
         lambda: query().weigh(query().about("x"), -1).build(),
-        lambda: Example(pattern="x"),  # type: ignore[arg-type]
+        lambda: query().like("x"),  # type: ignore[arg-type]
         lambda: query().path("x", "smells"),
     ],
 )

@@ -175,9 +175,9 @@ def test_places_are_asked_for_by_radius_or_box(space: MemorySpace) -> None:
     assert found(space, Location(position=(6.2, 0, 0), radius=1.5), 1) == [6]
     assert found(space, Location(position=(6, 0), radius=0)) == [6]
     assert sorted(found(space, Location(low=(2, -1), high=(4, 1)))) == [2, 3, 4]
-    calm = space.query().match(Location(position=(4, 0), radius=3)).attribute("mood", "calm").limit(9)
+    calm = space.query().near((4, 0), 3).attribute("mood", "calm").limit(9)
     assert steps(calm.run()) == [4]
-    assert set(steps(space.query().match(Location(low=(0, 0), high=(1, 0))).run())) == {0, 1}
+    assert set(steps(space.query().in_box((0, 0), (1, 0)).run())) == {0, 1}
     for wrong in ({}, {"low": (1, 1)}, {"position": (1, 1), "low": (0, 0), "high": (1, 1)}):
         with pytest.raises(MemoryRetrievalException, match="a location is a position with a radius"):
             space.search(Location(**wrong))  # type: ignore[arg-type]
@@ -306,10 +306,13 @@ def test_a_query_is_built_word_by_word(space: MemorySpace) -> None:
         .weigh(query().recent_first(half_life=3600), 9)
     )
     assert steps(weighed.limit(1).run()) == [11]
-    near = StepRange(reference=5, before=1, after=1)
-    assert steps(space.query().match(near).of_type("action").run()) == [5]
-    assert steps(space.query().match(TimeWindow(hours=2)).of_type("state").run()) == [11, 10]
+    assert steps(space.query().around_step(5, 1, 1).of_type("action").run()) == [5]
+    assert steps(space.query().within(hours=2).of_type("state").run()) == [11, 10]
+    assert steps(space.query().like({"action_type": "rest"}).run()) == [8]
     assert steps(space.query().important(top=1).of_type("state").run()) == [11]
+    assert steps(space.query().between(until=NOW).run()) == [0]
+    some = space.retrieve_by_time_range(1, 1)[0]["memory_id"]
+    assert steps(space.query().around_memory(some, 1, 1).run()) == [0, 1, 2]
     with pytest.raises(TypeError, match="belongs to no memory space"):
         query().run()
 

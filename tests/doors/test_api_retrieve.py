@@ -310,7 +310,7 @@ def test_no_answer_outlives_a_write_to_its_agent(api: AgentMemoryAPI) -> None:
 @pytest.mark.point(185, 202)
 def test_an_answer_that_goes_by_the_clock_does_not_outlive_it(api: AgentMemoryAPI, clock: Clock) -> None:
     space = filled(api)
-    window = space.query().match(TimeWindow(minutes=1)).limit(None)
+    window = space.query().within(minutes=1).limit(None)
     assert len(window.run()) == 12
     clock.now += 61
     assert window.run() == []

@@ -62,6 +62,13 @@ class TestEveryStore:
         assert store.meta["a"] == {"n": 1}
         assert len(store.data) == len(store) == 2
 
+    def test_keys_keep_their_places_if_all_were_added_at_one_moment(self) -> None:
+        with Memory(clock=lambda: 1_700_000_000.0) as memory:
+            store = InMemoryStore(memory=memory)
+            for key in "cabc":
+                store.add(key, "text")
+            assert list(store.data) == ["c", "a", "b"]
+
     @pytest.mark.point(6)
     def test_forgetting_says_whether_there_was_something(self, store: InMemoryStore) -> None:
         store.add("a", "alpha")

@@ -237,6 +237,28 @@ def test_a_message_that_is_not_compliant_can_be_refused() -> None:
     assert history(store) == history(store.audit_store) == ["fine"]
 
 
+def test_a_store_with_the_three_documented_methods_is_enough() -> None:
+    class Mine:
+        def __init__(self) -> None:
+            self.kept: list[Message] = []
+
+        async def add_message(self, message: Message) -> None:
+            self.kept.append(message)
+
+        async def get_history(self, **how: Any) -> list[Message]:
+            return self.kept
+
+        async def clear(self) -> None:
+            self.kept.clear()
+
+    async def use() -> list[Message]:
+        async with EncryptedMemoryStore(Fernet.generate_key(), Mine()) as store:  # type: ignore[arg-type]
+            await store.add_message(user("hello"))
+            return await store.get_history()
+
+    assert contents(run(use())) == ["hello"]
+
+
 def test_nothing_is_in_use_that_has_no_trail() -> None:
     class Broken(BaseMemoryStore):
         async def add_message(self, message: Message) -> None:

@@ -22,6 +22,7 @@ from eidet.index.embedded import EmbeddedIndex
 from eidet.models.embed import embedder_of
 from eidet.models.rerank import reranker_of
 from eidet.open import open_index, open_store
+from eidet.recall.recipes import recipe_of
 from eidet.store.ram import RamStore
 
 PLUGIN = Path(__file__).parents[2] / "examples" / "plugin"
@@ -68,7 +69,7 @@ with Memory(team, embedder="letters:32") as one:
     one.remember("the old harbour", occurred="2020-01-01")
 with Memory(team, embedder="letters:32") as one, Memory(team, embedder="letters:32") as two:
     one.remember("the new harbour", occurred="2026-01-01")
-    hits = two.recall("the new harbour", now="2026-01-02")
+    hits = two.recall("harbour", recipe="newest", now="2026-01-02")
     print([hit.text for hit in hits])
 """
 
@@ -158,8 +159,9 @@ def test_all_that_a_plugin_adds_is_reached_from_the_command_line(plugin: Path, t
     commands = [
         ["remember", "the old harbour", "--occurred", "2020-01-01"],
         ["remember", "the new harbour of the town"],
+        ["recall", "an old harbour", "--recipe", "newest", "--json"],
         ["recall", "an old harbour", "--json"],
-        ["context", "harbour"],
+        ["context", "harbour", "--recipe", "newest"],
         ["stats", "--at", f"folder://{tmp_path}/team", "--json"],
     ]
     told = run(
@@ -172,17 +174,29 @@ def test_all_that_a_plugin_adds_is_reached_from_the_command_line(plugin: Path, t
         EIDET_INDEX="shelves://team?small=0&ship_rows=1&background=no",
     )
     assert told.returncode == 0, told.stderr
-    _, _, found, block, stats = json.loads(told.stdout)
-    assert json.loads(found)["hits"][0]["record"]["text"] == "the old harbour"
+    _, _, newest, usual, block, stats = json.loads(told.stdout)
+    assert json.loads(newest)["hits"][0]["record"]["text"] == "the new harbour of the town"
+    assert json.loads(usual)["hits"][0]["record"]["text"] == "the old harbour"
     assert "harbour" in block
     assert json.loads(stats)["embedder"] == "letters:32"
 
 
 def test_a_name_that_nobody_offers_tells_those_that_are_there(plugin: Path) -> None:
-    told = run(plugin, "-c", "from eidet import Memory; Memory(embedder='no-such-one')")
-    assert "letters" in told.stderr
+    ask = "from eidet import Memory; Memory().recall('x', recipe='no such one')"
+    told = run(plugin, "-c", ask)
+    assert "BadInput" in told.stderr
+    assert "newest" in told.stderr
     told = run(plugin, "-c", "from eidet import Memory; Memory('folder://')")
     assert "a folder store needs a path" in told.stderr
+
+
+def test_an_entry_point_that_is_no_recipe_is_told(plugin: Path, tmp_path: Path) -> None:
+    target = tmp_path / "bad"
+    shutil.copytree(plugin, target)
+    (entry_points,) = target.glob("*.dist-info/entry_points.txt")
+    entry_points.write_text("[eidet.recipes]\nbad = builtins:list\n")
+    told = run(target, "-c", "from eidet import Memory; Memory().recall('x', recipe='bad')")
+    assert "must return a Recipe, not []" in told.stderr
 
 
 @pytest.fixture
@@ -206,6 +220,7 @@ def offer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., None
 Offer = Callable[..., None]
 USES: dict[str, Callable[[], object]] = {
     "eidet.embedders": lambda: embedder_of("odd:3"),
+    "eidet.recipes": lambda: recipe_of("odd"),
     "eidet.rerankers": lambda: reranker_of("odd"),
     "eidet.stores": lambda: open_store("odd://place", Settings()),
     "eidet.indexes": lambda: open_index(RamStore(), Settings(index="odd+http://host"), 8),
@@ -246,6 +261,7 @@ def test_a_plugin_that_takes_other_arguments_is_told_those_it_gets(group: str, o
 
 WANTED = {
     "eidet.embedders": "an embedder (name, width, embed), not int",
+    "eidet.recipes": "a Recipe, not 7",
     "eidet.rerankers": "a reranker (name, scores), not int",
     "eidet.stores": "a store, not int",
     "eidet.indexes": "an index, not int",

@@ -1,10 +1,12 @@
-"""Named recipes for common contents of a memory."""
+"""Named recipes for common contents of a memory, and those from installed packages."""
 
 from __future__ import annotations
 
+from functools import cache
 from typing import Final
 
-from ..core.errors import BadInput
+from ..core.errors import BadInput, Misconfigured
+from ..core.plugins import call_plugin, list_plugins, load_plugin
 from ..core.recipe import WEIGHTS, Recipe
 
 __all__ = [
@@ -13,11 +15,14 @@ __all__ = [
     "DOCUMENTS",
     "EXACT",
     "FACTS",
+    "GROUP",
     "RECIPES",
     "WEIGHTS",
     "Recipe",
     "recipe_of",
 ]
+
+GROUP: Final = "eidet.recipes"
 
 DIALOGUE: Final = Recipe(
     name="dialogue",
@@ -44,13 +49,23 @@ RECIPES: Final = {"auto": AUTO, "dialogue": DIALOGUE, "facts": FACTS, "documents
 
 
 def recipe_of(recipe: object) -> Recipe:
-    """Returns a recipe by name; a `Recipe` is returned as it is."""
+    """Returns a recipe by name, also from an installed package; a `Recipe` is returned as it is."""
     if isinstance(recipe, Recipe):
         return recipe
     if not isinstance(recipe, str):
         kind = type(recipe).__name__
         raise BadInput(f"a recipe must be a name or a Recipe(…), not {kind}; there are {', '.join(RECIPES)}")
-    if recipe not in RECIPES:
-        known = ", ".join(RECIPES)
-        raise BadInput(f"there is no recipe named {recipe!r}; there are {known}, or a Recipe of your own")
-    return RECIPES[recipe]
+    return RECIPES[recipe] if recipe in RECIPES else _load_recipe(recipe)
+
+
+@cache
+def _load_recipe(name: str) -> Recipe:
+    """Loads a registered recipe, or calls the function registered for it."""
+    made = load_plugin(GROUP, name)
+    if made is None:
+        known = ", ".join([*RECIPES, *list_plugins(GROUP)])
+        raise BadInput(f"there is no recipe named {name!r}; there are {known}, or a Recipe of your own")
+    recipe = made if isinstance(made, Recipe) else call_plugin(GROUP, name, made)
+    if not isinstance(recipe, Recipe):
+        raise Misconfigured(f"{name!r} of {GROUP} must return a Recipe, not {recipe!r}")
+    return recipe

@@ -168,7 +168,9 @@ def understand_query(
 def _lower(text: str) -> str:
     """Returns a text in lower case, for patterns of lower-case words; all positions stay the same."""
     low = text.lower()
-    return low if len(low) == len(text) else text
+    if len(low) == len(text):
+        return low
+    return "".join(c.lower() if len(c.lower()) == 1 else c for c in text)  # "İ" has two
 
 
 def _cut_spoken_of(text: str) -> str:

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 from tests.unit.cli.shell import Shell
 
-from eidet.cli.doctor import check_line, check_recalls
+from eidet.cli.doctor import check_line, check_recalls, find_cure
+from eidet.core.errors import EidetError, Misconfigured, MissingExtra, Unavailable
 from eidet.core.settings import Settings
 from eidet.memory import Memory
 from eidet.store.sql.inspect_file import file_of
@@ -272,3 +273,16 @@ def test_the_roles_of_the_guide_suffice(eidet: Shell, postgres_emptied: str) -> 
             line.execute("DROP SCHEMA memory CASCADE")
             line.execute("DROP OWNED BY eidet_owner, eidet_agent")
             line.execute("DROP ROLE eidet_owner, eidet_agent")
+
+
+@pytest.mark.parametrize(
+    ("error", "cure"),
+    [
+        (MissingExtra("PostgresStore", extra="postgres"), "pip install 'eidet[postgres]'"),
+        (Unavailable("cannot reach db:5432"), "start the server, or check the address"),
+        (Misconfigured("the setting is odd"), "mend what the message names"),
+    ],
+)
+def test_an_error_of_opening_comes_with_a_command(error: EidetError, cure: str) -> None:
+    assert cure in find_cure(error)
+    assert find_cure(error).endswith("then run `eidet doctor` again")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -35,6 +35,15 @@ def test_words_with_digits_are_not_nearly_the_same(memory: Memory) -> None:
     memory.remember(notes)
     for n in range(0, 200, 17):
         assert first(memory, f"the kitchen table common ref{n}") == notes[n]
+
+
+def test_the_day_that_is_named_decides(memory: Memory) -> None:
+    things = ("a kettle", "two lamps", "a rug", "some paint", "a ladder", "a drill", "three chairs")
+    for ago, thing in enumerate(things):
+        memory.remember(f"Bought {thing} in town", occurred=NOW - timedelta(days=ago))
+    assert "two lamps" in first(memory, "what did I buy yesterday?")
+    assert "a ladder" in first(memory, "what did I buy on 14 June?")
+    assert "a drill" in first(memory, "what was bought on 2026-06-13?")
 
 
 def test_the_last_and_the_first_are_told_apart(memory: Memory) -> None:

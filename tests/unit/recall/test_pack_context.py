@@ -133,6 +133,19 @@ def test_the_store_is_asked_three_times_however_many_hits_there_are() -> None:
         assert store.reads == 3
 
 
+def test_turns_of_every_session_are_told_with_their_neighbours() -> None:
+    with Memory(embedder="hashing:64", clock=lambda: NOW) as memory:
+        for n in range(20):
+            talk(memory, f"s{n}", f"hello {n}", f"a kayak {n}", f"bye {n}", start=NOW - n * DAY)
+        context = memory.context("kayak", limit=20, budget=5000)
+        assert len(context.hits) == 20
+        sessions = list(dict.fromkeys(hit.record.session for hit in context.hits))
+        told = {hit.id for hit in context.hits}
+        beside = {record.session for record in context.records if record.id not in told}
+        assert beside == set(sessions)
+        assert len(sessions) > 15
+
+
 def test_a_counter_may_be_named(memory: Memory) -> None:
     memory.remember("Ann likes tea")
     assert memory.context("tea", counter="words").tokens == 11, "eight words by 1.3"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
+from dataclasses import replace
 from datetime import UTC, date, datetime
 from typing import Any
 
@@ -186,6 +187,14 @@ PARTS: dict[str, list[tuple[str, object]]] = {
 )
 def test_a_question_means(part: str, text: str, meant: object) -> None:
     assert getattr(read(text), part) == meant
+
+
+def test_a_letter_that_is_longer_in_lower_case_changes_nothing() -> None:
+    text = "When did İpek leave Ankara?"
+    odd, usual = read(text), read(text.replace("İ", "I"))
+    assert usual.expects
+    assert usual.asks
+    assert replace(odd, text="", dense="") == replace(usual, text="", dense="")
 
 
 def test_i_and_you_are_nobody_where_others_speak() -> None:

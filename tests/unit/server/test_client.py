@@ -90,6 +90,25 @@ def test_a_client_changes_what_a_memory_changes(client: Client, tmp_path: Path) 
     assert client.remember("Ann lives in Porto", again=True).text == "Ann lives in Porto"
 
 
+def test_marks_are_set_and_ended(client: Client) -> None:
+    client.remember("Ann lives in Lisbon", id="a/home", scope="acme/ann")
+    assert client.upkeep.pin("a/home", scope="acme/ann").state.pinned
+    assert client.upkeep.pin("a/home", scope="acme/ann").state.pinned
+    assert not client.upkeep.unpin("a/home", scope="acme/ann").state.pinned
+    assert client.upkeep.hold("a/home", scope="acme/ann").state.hold
+    for change in (
+        lambda: client.revise("a/home", text="x", scope="acme/ann"),
+        lambda: client.forget("a/home", scope="acme/ann"),
+    ):
+        with pytest.raises(Refused, match="hold"):
+            change()
+    assert client.upkeep.release("a/home", scope="acme/ann").state.hold is None
+    assert client.forget("a/home", scope="acme/ann") == 1
+    for mark in (client.upkeep.pin, client.upkeep.release):
+        with pytest.raises(NotFound):
+            mark("a/home", scope="acme/ann")
+
+
 def test_a_list_says_what_was_rejected(client: Client) -> None:
     client.forget(client.remember("the code is 1234").id)
     stored = client.remember(["the code is 1234", "tea is green"])

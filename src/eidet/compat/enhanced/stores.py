@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any, Final, Generic, TypeVar
 
 from ...core.errors import BadInput, Misconfigured
-from ...core.record import Record, Trust, key_id, kind_of
+from ...core.record import Record, Trust, key_id, kind_of, new_id
 from ...core.settings import Settings
 from ...core.validate import clean_text
 from ...core.where import Where
@@ -86,6 +86,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def add(self, key: str, value: str, meta: Mapping[str, Any] | None = None) -> None:
         text, old = clean_text(value, "a value"), self.record(key)
         details = dict(meta or ({} if old is None else self.describe(old)))
+        order = new_id(self.memory.parts.clock()) if old is None else _order_of(old)
         self.memory.remember(
             text,
             scope=self.scope,
@@ -94,7 +95,7 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
             source=self.name,
             key=self._key(key),
             data=None if text.strip() else {},  # an empty text alone would be refused
-            meta={**details, MINE: {"key": key}},
+            meta={**details, MINE: {"key": key, "order": order}},
             importance=importance_of(details),
             expires=None if self.ttl_seconds is None else timedelta(seconds=self.ttl_seconds),
             keep_duplicates=True,
@@ -122,12 +123,11 @@ class InMemoryStore(OwnsMemory, MemoryStore[str]):
     def records(self) -> list[Record]:
         """Lists all records that a store of this name wrote, in the order added."""
         found = self.memory.find(self._where, scope=self.scope, order="created", limit=None)
-        return list(filter(self.key, found))
+        return sorted(filter(self.key, found), key=_order_of)
 
     def key(self, record: Record) -> str:
         """Returns the key of a record; empty for one that no store wrote."""
-        mine = record.meta.get(MINE)
-        return str(mine.get("key", "")) if isinstance(mine, Mapping) else ""
+        return str(_mine(record).get("key", ""))
 
     def describe(self, record: Record) -> dict[str, Any]:
         """Returns the metadata as it was given."""
@@ -227,3 +227,13 @@ def importance_of(meta: Mapping[str, Any]) -> float | None:
     """Scales the importance in the metadata, a number from 0 up, to 0-1; None if there is none."""
     value = meta.get("importance")
     return None if value is None else min(1.0, check_number(value, "importance") / SCALE)
+
+
+def _order_of(record: Record) -> str:
+    """Returns the place of a record in its store, which it keeps when its key is added again."""
+    return str(_mine(record).get("order", record.id))
+
+
+def _mine(record: Record) -> Mapping[str, Any]:
+    mine = record.meta.get(MINE)
+    return mine if isinstance(mine, Mapping) else {}

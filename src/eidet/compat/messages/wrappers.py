@@ -41,7 +41,8 @@ class Around(BaseMemoryStore):
         self.store: BaseMemoryStore = store or BaseMemoryStore(**where)
 
     async def initialize(self) -> None:
-        await self.store.initialize()
+        if (begin := getattr(self.store, "initialize", None)) is not None:
+            await await_if_needed(begin())
 
     async def add_message(self, message: Message) -> None:
         await self.store.add_message(self.pack(message))
@@ -56,7 +57,8 @@ class Around(BaseMemoryStore):
         await self.store.clear()
 
     async def close(self) -> None:
-        await self.store.close()
+        if (end := getattr(self.store, "close", None)) is not None:
+            await await_if_needed(end())
 
     def pack(self, message: Message) -> Message:
         """Returns the message in the form that the wrapped store gets."""

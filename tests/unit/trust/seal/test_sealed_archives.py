@@ -98,3 +98,10 @@ def test_what_is_forgotten_leaves_a_piece_that_can_be_read(memory: Memory, tmp_p
     assert archive.expunge(name, is_second, now=2.0) == 1
     assert memory.upkeep.unarchive(inside) == 3
     assert [record.text for record in memory.find(scope=Scope("ann"))] == ["fact 2", "fact 0"]
+
+
+def test_a_shredded_scope_is_lost_and_the_others_come_back(memory: Memory, tmp_path: Path) -> None:
+    archive_some(memory, FolderArchive(tmp_path / "archive"))
+    memory.keys.shred("ann")
+    assert memory.upkeep.unarchive(tmp_path / "archive") == 1
+    assert memory.scopes() == {"bob": 1}
