@@ -12,6 +12,7 @@ from ..core.errors import BadInput
 from ..graph.graph_formats import make_drafts, parse_mcp_lines
 from .source_files import find_source, parse_document, read_text
 from .source_items import (
+    Dropped,
     ImportOptions,
     Items,
     LeftOut,
@@ -32,6 +33,7 @@ def read_letta(source: str, _: ImportOptions) -> Items:
     found = parse_document(read_text(path), str(path))
     if not isinstance(found, dict) or not all(isinstance(found.get(n), list) for n in ("agents", "blocks")):
         raise BadInput(f"{path} is not an agent file of Letta: it has no agents and blocks")
+    yield Dropped("agent", "its prompt, tools, files and settings are no memories", len(found["agents"]))
     owners = defaultdict(list)
     for agent in found["agents"]:
         for id in agent.get("block_ids") or []:

@@ -33,7 +33,7 @@ def test_a_dry_run_counts_everything_and_writes_nothing(name: str) -> None:
         assert memory.parts.store.head() == before
         done = bring(memory, name)
         assert done.created == told.created
-        assert (done.scopes, done.skipped) == (told.scopes, told.skipped)
+        assert (done.scopes, done.skipped, done.dropped) == (told.scopes, told.skipped, told.dropped)
         assert memory.scopes() == done.scopes
 
 
