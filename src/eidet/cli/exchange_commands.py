@@ -40,7 +40,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,

@@ -25,7 +25,7 @@ from ..write.shape import shape_record
 from ..write.write_path import is_entombed
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
-from .from_stores import read_letta, read_mcp
+from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
 from .markdown import read_markdown, read_okf
 from .source_items import BadItem, Dropped, ImportOptions, LeftOut, SourceFormat
@@ -37,6 +37,8 @@ HELD: Final = "it is under a legal hold in this memory"
 EXAMPLES: Final = 100  # the most left-out items that a report names
 FORMATS: Final[dict[str, SourceFormat]] = {
     "mem0": SourceFormat(read_mem0, "mem0/{owner}"),
+    "langgraph": SourceFormat(read_langgraph, "langgraph/{namespace}"),
+    "chroma": SourceFormat(read_chroma, "{collection}"),
     "letta": SourceFormat(read_letta, "{agent}"),
     "chatgpt": SourceFormat(read_chatgpt, "default"),
     "claude": SourceFormat(read_claude, "default"),
@@ -46,7 +48,7 @@ FORMATS: Final[dict[str, SourceFormat]] = {
     "jsonl": SourceFormat(read_jsonl, "{scope}"),
     "csv": SourceFormat(read_csv, "{scope}"),
 }
-_GAPS: Final = ("user", "owner", "agent", "session", "scope")
+_GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 

@@ -1,4 +1,4 @@
-"""Opens files of other programs: JSON, folders, archives, SQLite. Errors name the file and the place in it."""
+"""Opens files of other programs: JSON, folders, archives, SQLite. Errors name the file and its place."""
 
 from __future__ import annotations
 

@@ -16,7 +16,7 @@ import pytest
 from tests.unit.exchange.sources import FOREIGN, SOURCES, list_records, open_memory
 
 from eidet import BadInput, Memory
-from eidet.core.record import Record
+from eidet.core.record import Record, key_id
 from eidet.exchange import Imported, import_memories
 
 
@@ -91,6 +91,38 @@ def test_mem0_names_of_entities_are_no_memories(memory: Memory, tmp_path: Path) 
     done = import_memories(memory, "mem0", tmp_path / "qdrant")
     assert done.created == 6
     assert done.dropped["mem0_entities: is an index of names; Eidet makes its own"] == 1
+
+
+def test_langgraph_items_are_what_the_adapter_keeps(memory: Memory) -> None:
+    bring(memory, "langgraph")
+    record = memory.get(key_id("home"), scope="langgraph/users/ann")
+    assert record is not None
+    assert record.data == {"text": "Ann lives in Porto", "floor": 3}
+    assert record.meta["namespace"] == ["users", "ann"]
+    assert (record.meta["key"], record.kind) == ("home", "document")
+    with closing(sqlite3.connect(FOREIGN / "langgraph" / "store.sqlite")) as database:
+        [(created,)] = database.execute("SELECT created_at FROM store WHERE key = 'home'")
+    assert record.occurred == at(f"{created}+00:00")
+    other = memory.get(key_id("drink"), scope="langgraph/users/bob%2Foffice")
+    assert other is not None
+    assert other.data == {"text": "Bob drinks tea", "tags": ["tea", None]}
+    voucher = memory.get(key_id("voucher"), scope="langgraph/users/ann")
+    assert voucher is not None
+    assert voucher.expires is not None
+    assert voucher.meta["ttl"] == 60 * 24 * 365 * 900
+
+
+def test_chroma_documents_keep_their_ids_and_metadata(memory: Memory) -> None:
+    done, found = bring(memory, "chroma")
+    one, two = found["notes", "Ann lives in Lisbon"], found["notes", "Bob drinks green tea"]
+    assert (one.id, two.id) == ("n1", "n2")
+    assert one.meta["page"] == 3
+    assert one.meta["score"] == 0.5
+    assert one.meta["read"] is True
+    assert one.meta["tags"] == ["home", "city"]
+    assert two.source == "https://example.org/bob"
+    assert done.skipped == {"has no document": 2}
+    assert done.dropped["vector: Eidet embeds the text itself"] == 4
 
 
 def test_letta_blocks_and_messages_belong_to_their_agents(memory: Memory) -> None:
