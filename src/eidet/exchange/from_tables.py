@@ -34,6 +34,7 @@ from .source_items import (
 )
 
 _OWN: Final = "eidet"  # the column of an export with the fields that only the memory itself can set
+_CELL_CHARS: Final = 16_000_000  # the csv module refuses more than 131,072 otherwise
 _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
 _FIELDS: Final = frozenset(field.name for field in fields(Draft)) - {"vector"} | frozenset(_PLACES)
@@ -93,6 +94,7 @@ def read_csv(source: str, options: ImportOptions) -> Items:
 def _read_cells(
     file: TextIO, path: Path, delimiter: str, table: _Table
 ) -> Iterator[tuple[int, dict[str, Any]]]:
+    before = csv.field_size_limit(_CELL_CHARS)
     try:
         reader = csv.DictReader(file, delimiter=delimiter, strict=True)
         if not reader.fieldnames:
@@ -104,6 +106,8 @@ def _read_cells(
             yield reader.line_num, row
     except csv.Error as error:
         raise BadInput(f"{path}, line {reader.line_num:,} is not CSV: {error}") from None
+    finally:
+        csv.field_size_limit(before)
 
 
 def _parse_lenient(text: str) -> Any:

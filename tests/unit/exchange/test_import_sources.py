@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pickle
 import shutil
@@ -243,6 +244,14 @@ def test_rows_without_an_id_keep_theirs_while_the_file_grows_and_shuffles(
     source.write_text("text\nnew\ntwo\none\ntwo\ntwo\n")
     done = import_memories(memory, "csv", source)
     assert (done.created, done.same) == (2, 3)
+
+
+def test_cells_may_be_longer_than_the_csv_module_takes(memory: Memory, tmp_path: Path) -> None:
+    text, before = "word " * 40_000, csv.field_size_limit()
+    (tmp_path / "long.csv").write_text(f"text\n{text}\n")
+    assert import_memories(memory, "csv", tmp_path / "long.csv").created == 1
+    assert [record.text for record in memory.find()] == [text]
+    assert csv.field_size_limit() == before
 
 
 def test_times_without_a_zone_are_in_utc(memory: Memory, tmp_path: Path) -> None:
