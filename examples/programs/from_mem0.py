@@ -53,6 +53,8 @@ def write_sample(path: Path) -> None:
 def move(memory: Memory, source: Path) -> None:
     planned = import_memories(memory, "mem0", source, scope=SCOPE, dry_run=True)
     print(f"would import {planned.created}: {planned.scopes}")
+    for field, count in planned.dropped.items():
+        print(f"  not needed in {count}: {field}")
     done = import_memories(memory, "mem0", source, scope=SCOPE)
     again = import_memories(memory, "mem0", source, scope=SCOPE)
     print(f"imported {done.created}; again: {again.created} new, {again.same} there already")

@@ -43,7 +43,7 @@ def _import(
         str,
         Argument(
             metavar="FORMAT",
-            help="mem0, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
+            help="mem0, langgraph, chroma, letta, chatgpt, claude, mcp, markdown, okf, jsonl or csv.",
         ),
     ],
     source: Source,
@@ -131,8 +131,9 @@ def _tell_import(done: Imported) -> None:
         }
     )
     typer.echo(f"{'would import' if done.dry_run else 'imported'}: {counted or 'nothing'}")
-    for why, count in done.skipped.items():
-        tell_note("skipped", f"{count:,}: {why}", "bold", stderr=False)
+    for what, counts in (("skipped", done.skipped), ("dropped", done.dropped)):
+        for why, count in counts.items():
+            tell_note(what, f"{count:,}: {why}", "bold", stderr=False)
     for example in done.examples[:SHOWN]:
         tell_note("left out", f"{example.where}: {example.why}")
     if done.conflicts:

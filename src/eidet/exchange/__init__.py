@@ -7,7 +7,7 @@
     markdown.py      notes, OKF both ways        skills.py          procedures as Agent Skills
 
     done = import_memories(memory, "mem0", "/tmp/qdrant")
-    print(done.created, done.skipped)
+    print(done.created, done.skipped, done.dropped)
 
 A reader is a function that yields drafts with stable ids. To add one, write it and name it in `FORMATS`.
 """

@@ -13,6 +13,7 @@ from ..core.draft import Draft
 from ..core.errors import BadInput
 from .source_files import parse_document, read_members
 from .source_items import (
+    Dropped,
     ImportOptions,
     Items,
     LeftOut,
@@ -65,6 +66,7 @@ def _parse_tree(found: Mapping[str, Any], where: str) -> Items:
         author, metadata = message.get("author") or {}, message.get("metadata") or {}
         role = str(author.get("role") or "user")
         hidden = metadata.get(_HIDDEN) or role == "system"
+        yield from _list_files(message.get("content") or {}, metadata)
         if why := _find_objection(message, text, hidden):
             yield LeftOut(place, why)
             continue
@@ -125,6 +127,16 @@ def _find_text(content: Mapping[str, Any]) -> str:
     return "\n".join(text for text in texts if isinstance(text, str) and text)
 
 
+def _list_files(content: Mapping[str, Any], metadata: Mapping[str, Any]) -> Iterator[Dropped]:
+    """Yields what a message of ChatGPT has besides its text."""
+    for part in content.get("parts") or []:
+        if not isinstance(part.get("text") if isinstance(part, dict) else part, str):
+            kind = part.get("content_type") if isinstance(part, dict) else None
+            yield Dropped("part of a message", f"is not text ({kind or 'unknown'})")
+    for file in metadata.get("attachments") or []:
+        yield Dropped("attachment", f"files stay in the export ({file.get('mime_type') or 'file'})")
+
+
 def read_claude(source: str, _: ImportOptions) -> Items:
     for where, found in _read_conversations(source, "Claude", "chat_messages"):
         yield from _parse_chat(found, where)
@@ -132,11 +144,14 @@ def read_claude(source: str, _: ImportOptions) -> Items:
 
 
 def _parse_chat(found: Mapping[str, Any], where: str) -> Items:
+    if found.get("summary"):
+        yield Dropped("summary of a conversation", "Eidet makes its own")
     session, account = str(found.get("uuid") or where), (found.get("account") or {}).get("uuid")
     for number, message in enumerate(found["chat_messages"], 1):
         place = f"{where}, message {number:,}"
         if not isinstance(message, dict) or "sender" not in message:
             raise BadInput(f"{place} has no sender")
+        yield from _list_unsaid(message)
         text = "\n\n".join((*_list_attachments(message), _find_said(message))).strip()
         calls = [
             {name: part.get(name) for name in ("name", "input", "id")}
@@ -167,6 +182,17 @@ def _find_said(message: Mapping[str, Any]) -> str:
         return str(message.get("text") or "")
     said = (str(part.get("text") or "") for part in message["content"] if part.get("type") == "text")
     return "\n".join(filter(None, said))
+
+
+def _list_unsaid(message: Mapping[str, Any]) -> Iterator[Dropped]:
+    """Yields what a message of Claude has besides its texts and the tools that it calls."""
+    for part in message.get("content") or []:
+        if part.get("type") not in ("text", "tool_use"):
+            yield Dropped(f"content of type {part.get('type')}", "is not said to anybody")
+    yield from (Dropped("file", "the export names it only") for _ in message.get("files") or [])
+    for attachment in message.get("attachments") or []:
+        if not attachment.get("extracted_content"):
+            yield Dropped("attachment", "the export names it only")
 
 
 def _list_attachments(message: Mapping[str, Any]) -> Iterator[str]:

@@ -7,9 +7,7 @@ from __future__ import annotations
 
 import io
 import pickle
-import sqlite3
 from collections.abc import Iterator, Mapping
-from contextlib import closing
 from datetime import date, datetime, timedelta, timezone
 from pathlib import Path
 from typing import Any, Final
@@ -17,8 +15,9 @@ from uuid import UUID
 
 from ..core.draft import Draft
 from ..core.errors import BadInput
-from .source_files import find_source, parse_document, read_text
+from .source_files import find_source, parse_document, read_sqlite, read_text
 from .source_items import (
+    Dropped,
     ImportOptions,
     Items,
     LeftOut,
@@ -32,6 +31,7 @@ from .source_items import (
 
 _Row = tuple[str, str, Mapping[str, Any]]  # its place, id and payload
 
+_POINTS: Final = "SELECT rowid AS number, point FROM points ORDER BY rowid DESC"
 _MADE: Final = ("hash", "text_lemmatized")  # from the text
 _TAKEN: Final = frozenset((*_MADE, "id", "data", "memory", "metadata", "score", "created_at"))
 _DAY: Final = 86_400.0
@@ -39,11 +39,16 @@ _DAY: Final = 86_400.0
 
 def read_mem0(source: str, _: ImportOptions) -> Items:
     path = find_source(source)
-    for where, id, payload in _list_folder(path) if path.is_dir() else _list_export(path):
-        if has_text(payload.get("data")):
-            yield _make_item(where, id, payload)
-        else:
+    for row in _list_folder(path) if path.is_dir() else _list_export(path):
+        if isinstance(row, Dropped):
+            yield row
+            continue
+        where, id, payload = row
+        if not has_text(payload.get("data")):
             yield LeftOut(where, "has no text")
+            continue
+        yield from (Dropped(name, "is made from the text") for name in _MADE if name in payload)
+        yield _make_item(where, id, payload)
 
 
 def _make_item(where: str, id: str, payload: Mapping[str, Any]) -> SourceItem:
@@ -77,35 +82,30 @@ def _list_labels(payload: Mapping[str, Any]) -> dict[str, str]:
     return {}
 
 
-def _list_folder(path: Path) -> Iterator[_Row]:
+def _list_folder(path: Path) -> Iterator[_Row | Dropped]:
     stores = sorted(path.glob("collection/*/storage.sqlite")) or sorted(path.glob("**/storage.sqlite"))
     if not stores:
         raise BadInput(f"{path} holds no local Qdrant: write what mem0's get_all answers to a JSON file")
     for file in stores:
-        if not file.parent.name.endswith("_entities"):  # an index of names; Eidet makes its own
+        if file.parent.name.endswith("_entities"):
+            yield Dropped(file.parent.name, "is an index of names; Eidet makes its own")
+        else:
             yield from _list_points(file)
 
 
-def _list_points(path: Path) -> Iterator[_Row]:
+def _list_points(path: Path) -> Iterator[_Row | Dropped]:
     """Yields the points of a collection of a local Qdrant; of several rows with one id, the last counts."""
     seen: set[str] = set()
-    for number, content in _read_points(path):
-        place = f"{path}, row {number}"
-        point = _load_pickle(content, place)
+    for row in read_sqlite(path, "a local Qdrant", _POINTS):
+        place = f"{path}, row {row['number']}"
+        point = _load_pickle(row["point"], place)
         if not isinstance(point, _QdrantPoint):
             raise BadInput(f"{place} is not a point of Qdrant")
         id = str(point.values.get("id"))
         if id not in seen:
             seen.add(id)
-            yield f"{path.parent.name}, row {number}", id, point.values.get("payload") or {}
-
-
-def _read_points(path: Path) -> Iterator[tuple[int, bytes]]:
-    try:
-        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
-            yield from database.execute("SELECT rowid, point FROM points ORDER BY rowid DESC")
-    except sqlite3.Error as error:
-        raise BadInput(f"{path} is no collection of a local Qdrant: {error}") from error
+            yield Dropped("vector")
+            yield f"{path.parent.name}, row {row['number']}", id, point.values.get("payload") or {}
 
 
 def _list_export(path: Path) -> Iterator[_Row]:

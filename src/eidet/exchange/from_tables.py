@@ -21,6 +21,7 @@ from ..write.shape import drafts_of
 from .source_files import find_source, open_text
 from .source_items import (
     BadItem,
+    Dropped,
     ImportOptions,
     Items,
     LeftOut,
@@ -33,6 +34,7 @@ from .source_items import (
 )
 
 _OWN: Final = "eidet"  # the column of an export with the fields that only the memory itself can set
+_CELL_CHARS: Final = 16_000_000  # the csv module refuses more than 131,072 otherwise
 _VECTORS: Final = ("vector", "vectors", "embedding")
 _PLACES: Final = ("scope", "user")  # fields that name a scope
 _FIELDS: Final = frozenset(field.name for field in fields(Draft)) - {"vector"} | frozenset(_PLACES)
@@ -58,7 +60,7 @@ def read_jsonl(source: str, options: ImportOptions) -> Items:
     with open_text(path) as file:
         for number, line in enumerate(file, 1):
             if line.strip():
-                yield table.make_item(_parse_line(line, number), f"line {number:,}")
+                yield from table.make_items(_parse_line(line, number), f"line {number:,}")
 
 
 def _parse_line(line: str, number: int) -> dict[str, Any] | str:
@@ -86,12 +88,13 @@ def read_csv(source: str, options: ImportOptions) -> Items:
         for number, row in _read_cells(file, path, options.delimiter, table):
             bad = None in row or None in row.values()
             found = "has not as many cells as the first row has names" if bad else row
-            yield table.make_item(found, f"line {number:,}")
+            yield from table.make_items(found, f"line {number:,}")
 
 
 def _read_cells(
     file: TextIO, path: Path, delimiter: str, table: _Table
 ) -> Iterator[tuple[int, dict[str, Any]]]:
+    before = csv.field_size_limit(_CELL_CHARS)
     try:
         reader = csv.DictReader(file, delimiter=delimiter, strict=True)
         if not reader.fieldnames:
@@ -103,6 +106,8 @@ def _read_cells(
             yield reader.line_num, row
     except csv.Error as error:
         raise BadInput(f"{path}, line {reader.line_num:,} is not CSV: {error}") from None
+    finally:
+        csv.field_size_limit(before)
 
 
 def _parse_lenient(text: str) -> Any:
@@ -131,25 +136,25 @@ class _Table:
             if column not in known:
                 raise BadInput(f"{self._name} has no column {column!r} for {field}; it has {sorted(known)}")
 
-    def make_item(self, row: Mapping[str, Any] | str, place: str) -> SourceItem | LeftOut:
-        """Makes the item of a row, or of a text that says what is wrong with the row."""
+    def make_items(self, row: Mapping[str, Any] | str, place: str) -> Items:
+        """Yields the item of a row, or of a text that says what is wrong with the row."""
         where = f"{self._name}, {place}"
         if isinstance(row, str):
-            return BadItem(where, row)
+            yield BadItem(where, row)
+            return
         try:
-            return self._make_item(row, where)
+            yield from self._make_items(row, where)
         except BadInput as error:
-            return BadItem(where, str(error))
+            yield BadItem(where, str(error))
 
-    def _make_item(self, row: Mapping[str, Any], where: str) -> SourceItem | LeftOut:
+    def _make_items(self, row: Mapping[str, Any], where: str) -> Items:
         columns = {field: name for field in _FIELDS if (name := self._find_column(field, row)) is not None}
         taken = set(columns.values())
         empty = (None, "") if self._in_text else ()
-        others = {
-            name: value
-            for name, value in row.items()
-            if name not in taken and value not in empty and not _is_unsayable(name, value)
-        }
+        others = {name: row[name] for name in row if name not in taken and row[name] not in empty}
+        for name, why in _list_unsayable(others):
+            del others[name]
+            yield why
         values = {
             field: self._convert(field, row[name])
             for field, name in columns.items()
@@ -157,10 +162,11 @@ class _Table:
         }
         draft = _draft_of(row, values, others)
         if draft.data is None and (draft.text is None or _is_blank(draft.text)):
-            return LeftOut(where, "has no text")
+            yield LeftOut(where, "has no text")
+            return
         if draft.id is None and draft.key is None:
             draft = replace(draft, key=self._make_key(row))
-        return SourceItem(draft=draft, where=where, labels=_list_labels(values))
+        yield SourceItem(draft=draft, where=where, labels=_list_labels(values))
 
     def _find_column(self, field: str, row: Mapping[str, Any]) -> str | None:
         chosen = self._columns.get(field)
@@ -184,9 +190,12 @@ class _Table:
         return f"{self._format} {self._name} {digest.hex()} {self._seen[digest]}"
 
 
-def _is_unsayable(name: str, value: Any) -> bool:
-    """Returns whether a field is a vector, or what only the other memory could set."""
-    return (name == _OWN and isinstance(value, dict | str)) or (name in _VECTORS and isinstance(value, list))
+def _list_unsayable(others: Mapping[str, Any]) -> list[tuple[str, Dropped]]:
+    """Lists the fields that no draft can have: vectors, and what only the other memory could set."""
+    own = [_OWN] if isinstance(others.get(_OWN), dict | str) else []
+    why = "is what the other memory knew of the record: its versions and uses"
+    vectors = [name for name in _VECTORS if isinstance(others.get(name), list)]
+    return [*((name, Dropped(name, why)) for name in own), *((name, Dropped(name)) for name in vectors)]
 
 
 def _is_blank(text: Any) -> bool:

@@ -25,10 +25,10 @@ from ..write.shape import shape_record
 from ..write.write_path import is_entombed
 from .from_chats import read_chatgpt, read_claude
 from .from_mem0 import read_mem0
-from .from_stores import read_letta, read_mcp
+from .from_stores import read_chroma, read_langgraph, read_letta, read_mcp
 from .from_tables import read_csv, read_jsonl
 from .markdown import read_markdown, read_okf
-from .source_items import BadItem, ImportOptions, LeftOut, SourceFormat
+from .source_items import BadItem, Dropped, ImportOptions, LeftOut, SourceFormat
 
 BATCH: Final = 500
 CONFLICT: Final = "its id is taken by a memory that says something else; it was left as it is"
@@ -37,6 +37,8 @@ HELD: Final = "it is under a legal hold in this memory"
 EXAMPLES: Final = 100  # the most left-out items that a report names
 FORMATS: Final[dict[str, SourceFormat]] = {
     "mem0": SourceFormat(read_mem0, "mem0/{owner}"),
+    "langgraph": SourceFormat(read_langgraph, "langgraph/{namespace}"),
+    "chroma": SourceFormat(read_chroma, "{collection}"),
     "letta": SourceFormat(read_letta, "{agent}"),
     "chatgpt": SourceFormat(read_chatgpt, "default"),
     "claude": SourceFormat(read_claude, "default"),
@@ -46,7 +48,7 @@ FORMATS: Final[dict[str, SourceFormat]] = {
     "jsonl": SourceFormat(read_jsonl, "{scope}"),
     "csv": SourceFormat(read_csv, "{scope}"),
 }
-_GAPS: Final = ("user", "owner", "agent", "session", "scope")
+_GAPS: Final = ("user", "owner", "agent", "session", "collection", "namespace", "scope")
 _GAP: Final = re.compile(r"\{(\w*)\}")
 
 
@@ -66,6 +68,7 @@ class Imported:
     held: int = 0  # differ, but are under a legal hold in the memory
     scopes: dict[str, int] = field(default_factory=dict)  # items by the scope they belong to
     skipped: dict[str, int] = field(default_factory=dict)  # things that were not stored, by reason
+    dropped: dict[str, int] = field(default_factory=dict)  # fields that a memory cannot hold, with the reason
     examples: tuple[LeftOut, ...] = ()  # the first hundred things that were not stored
 
     @property
@@ -75,14 +78,18 @@ class Imported:
 
 
 class _Notes:
-    """Counts the items that are not stored, and keeps the first of them."""
+    """Counts what is not stored, and keeps the first of the items."""
 
     def __init__(self, *, skip_bad: bool = False) -> None:
         self._skips_bad = skip_bad
         self.skipped: Counter[str] = Counter()
+        self.dropped: Counter[str] = Counter()
         self.examples: list[LeftOut] = []
 
-    def add(self, left: LeftOut) -> None:
+    def add(self, left: LeftOut | Dropped) -> None:
+        if isinstance(left, Dropped):
+            self.dropped[f"{left.what}: {left.why}"] += left.count
+            return
         if isinstance(left, BadItem) and not self._skips_bad:
             raise BadInput(f"{left.where}: {left.why}; nothing was imported. --skip-bad leaves it out")
         self.skipped[left.why] += 1
@@ -127,6 +134,7 @@ class Importer:
             created=scopes.total(),
             scopes=dict(sorted(scopes.items())),
             skipped=dict(notes.skipped),
+            dropped=dict(notes.dropped),
             examples=tuple(notes.examples),
         )
 
@@ -148,7 +156,7 @@ class Importer:
     def _read(self, settings: Settings, now: float, notes: _Notes) -> Iterator[_ReadyItem]:
         seen: dict[tuple[str, str], str] = {}
         for item in self._form.read(self._source, self._options):
-            if isinstance(item, LeftOut):
+            if isinstance(item, LeftOut | Dropped):
                 notes.add(item)
                 continue
             expires = item.draft.expires

@@ -1,11 +1,12 @@
-"""Opens files of other programs: JSON, folders and archives. Errors name the file and the place in it."""
+"""Opens files of other programs: JSON, folders, archives, SQLite. Errors name the file and its place."""
 
 from __future__ import annotations
 
 import json
+import sqlite3
 import zipfile
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from fnmatch import fnmatchcase
 from pathlib import Path, PurePosixPath
 from typing import Any, TextIO
@@ -77,3 +78,13 @@ def _read_member(archive: zipfile.ZipFile, name: str) -> str:
         return archive.read(name).decode("utf-8-sig")
     except (zipfile.BadZipFile, UnicodeDecodeError, RuntimeError) as error:
         raise BadInput(f"{name} in {archive.filename} cannot be read: {error}") from None
+
+
+def read_sqlite(path: Path, owner: str, query: str) -> Iterator[dict[str, Any]]:
+    """Yields the rows of a query to the SQLite file of another program, which is only read."""
+    try:
+        with closing(sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True)) as database:
+            database.row_factory = sqlite3.Row
+            yield from map(dict, database.execute(query))
+    except sqlite3.Error as error:
+        raise BadInput(f"{path} is not a SQLite file of {owner}: {error}") from error

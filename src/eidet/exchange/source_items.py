@@ -49,7 +49,16 @@ class BadItem(LeftOut):
     """An item that cannot be stored. It stops an import, unless the caller wants such items left out."""
 
 
-Items = Iterator[SourceItem | LeftOut]
+@dataclass(frozen=True, slots=True)
+class Dropped:
+    """A field or a part of the source that no memory can hold, and the reason."""
+
+    what: str
+    why: str = "Eidet embeds the text itself"
+    count: int = 1
+
+
+Items = Iterator[SourceItem | LeftOut | Dropped]
 
 
 class SourceFormat(NamedTuple):

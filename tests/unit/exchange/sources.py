@@ -1,6 +1,6 @@
 """One source of each format, made by the programs themselves where they can be installed.
 
-`tests/fixtures/foreign/make_*.py` made mem0 and letta. The exports of ChatGPT and
+`tests/fixtures/foreign/make_*.py` made mem0, langgraph, chroma and letta. The exports of ChatGPT and
 Claude are written by hand after what their users publish of the formats; in
 `tests/integrations/test_exchange.py` another reader of these formats judges them.
 """
@@ -23,6 +23,8 @@ COLUMNS: Final = {"text": "note", "occurred": "when", "who": "person", "importan
 SOURCES: Final[dict[str, tuple[str, Path, dict[str, Any], int]]] = {
     "mem0 in Qdrant": ("mem0", FOREIGN / "mem0" / "qdrant", {}, 6),
     "mem0 get_all": ("mem0", FOREIGN / "mem0" / "get_all.json", {}, 6),
+    "langgraph": ("langgraph", FOREIGN / "langgraph" / "store.sqlite", {}, 4),
+    "chroma": ("chroma", FOREIGN / "chroma", {}, 2),
     "letta": ("letta", FOREIGN / "letta" / "agent.af", {}, 6),
     "chatgpt": ("chatgpt", FOREIGN / "chatgpt", {}, 5),
     "claude": ("claude", FOREIGN / "claude", {}, 4),

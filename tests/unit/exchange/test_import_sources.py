@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import pickle
 import shutil
@@ -16,7 +17,7 @@ import pytest
 from tests.unit.exchange.sources import FOREIGN, SOURCES, list_records, open_memory
 
 from eidet import BadInput, Memory
-from eidet.core.record import Record
+from eidet.core.record import Record, key_id
 from eidet.exchange import Imported, import_memories
 
 
@@ -40,7 +41,7 @@ GET_ALL: list[dict[str, Any]] = json.loads((FOREIGN / "mem0" / "get_all.json").r
 
 @pytest.mark.parametrize("name", ["mem0 in Qdrant", "mem0 get_all"])
 def test_mem0_memories_are_those_that_mem0_itself_tells(memory: Memory, name: str) -> None:
-    _, found = bring(memory, name)
+    done, found = bring(memory, name)
     by_id = {record.id: record for record in found.values()}
     assert by_id.keys() == {row["id"] for row in GET_ALL}
     for row in GET_ALL:
@@ -51,6 +52,7 @@ def test_mem0_memories_are_those_that_mem0_itself_tells(memory: Memory, name: st
         kept = {"user_id": row.get("user_id"), "updated_at": row["updated_at"], **(row["metadata"] or {})}
         for key, value in kept.items():
             assert record.meta.get(key) == value
+    assert done.dropped["hash: is made from the text"] == 6
 
 
 def test_mem0_owners_have_scopes_of_their_own(memory: Memory) -> None:
@@ -89,6 +91,39 @@ def test_mem0_names_of_entities_are_no_memories(memory: Memory, tmp_path: Path) 
         shutil.copytree(FOREIGN / "mem0" / "qdrant" / "collection" / "mem0", collections / name)
     done = import_memories(memory, "mem0", tmp_path / "qdrant")
     assert done.created == 6
+    assert done.dropped["mem0_entities: is an index of names; Eidet makes its own"] == 1
+
+
+def test_langgraph_items_are_what_the_adapter_keeps(memory: Memory) -> None:
+    bring(memory, "langgraph")
+    record = memory.get(key_id("home"), scope="langgraph/users/ann")
+    assert record is not None
+    assert record.data == {"text": "Ann lives in Porto", "floor": 3}
+    assert record.meta["namespace"] == ["users", "ann"]
+    assert (record.meta["key"], record.kind) == ("home", "document")
+    with closing(sqlite3.connect(FOREIGN / "langgraph" / "store.sqlite")) as database:
+        [(created,)] = database.execute("SELECT created_at FROM store WHERE key = 'home'")
+    assert record.occurred == at(f"{created}+00:00")
+    other = memory.get(key_id("drink"), scope="langgraph/users/bob%2Foffice")
+    assert other is not None
+    assert other.data == {"text": "Bob drinks tea", "tags": ["tea", None]}
+    voucher = memory.get(key_id("voucher"), scope="langgraph/users/ann")
+    assert voucher is not None
+    assert voucher.expires is not None
+    assert voucher.meta["ttl"] == 60 * 24 * 365 * 900
+
+
+def test_chroma_documents_keep_their_ids_and_metadata(memory: Memory) -> None:
+    done, found = bring(memory, "chroma")
+    one, two = found["notes", "Ann lives in Lisbon"], found["notes", "Bob drinks green tea"]
+    assert (one.id, two.id) == ("n1", "n2")
+    assert one.meta["page"] == 3
+    assert one.meta["score"] == 0.5
+    assert one.meta["read"] is True
+    assert one.meta["tags"] == ["home", "city"]
+    assert two.source == "https://example.org/bob"
+    assert done.skipped == {"has no document": 2}
+    assert done.dropped["vector: Eidet embeds the text itself"] == 4
 
 
 def test_letta_blocks_and_messages_belong_to_their_agents(memory: Memory) -> None:
@@ -110,6 +145,7 @@ def test_letta_blocks_and_messages_belong_to_their_agents(memory: Memory) -> Non
     assert answer.data["tool_calls"][0]["function"]["name"] == "send_message"
     assert found["calm_agent", '{"status": "OK"}'].trust == "tool"
     assert done.skipped == {"has no text": 2, "is a system prompt": 1}
+    assert done.dropped == {"agent: its prompt, tools, files and settings are no memories": 2}
 
 
 def test_chatgpt_conversations_are_the_branch_that_was_shown(memory: Memory) -> None:
@@ -153,7 +189,7 @@ def test_a_zip_without_conversations_is_named(memory: Memory, tmp_path: Path) ->
 
 
 def test_claude_says_what_was_said_remembered_and_written(memory: Memory) -> None:
-    _, found = bring(memory, "claude")
+    done, found = bring(memory, "claude")
     first, second = memory.find(order="occurred", session="chat-1")
     assert first.text == "lease.txt:\nThe lease runs until May.\n\nI live in Lisbon"
     assert (first.who, first.occurred) == ("user", at("2025-01-02T10:00:00.123456+00:00"))
@@ -162,6 +198,7 @@ def test_claude_says_what_was_said_remembered_and_written(memory: Memory) -> Non
     assert first.meta["claude"] == {"message": "cm1", "title": "A new home", "account": "acct-1"}
     assert found["default", "Ann lives in Lisbon and drinks tea."].kind == "summary"
     assert found["default", "Ann plans a garden."].meta == {"claude": {"project": "proj-1"}}
+    assert done.dropped["content of type thinking: is not said to anybody"] == 1
 
 
 def test_mcp_memories_become_facts(memory: Memory) -> None:
@@ -170,7 +207,7 @@ def test_mcp_memories_become_facts(memory: Memory) -> None:
 
 
 def test_json_lines_say_fields_messages_or_texts(memory: Memory) -> None:
-    _, found = bring(memory, "jsonl")
+    done, found = bring(memory, "jsonl")
     first = found["ann", "Ann lives in Lisbon"]
     assert (first.id, first.importance, first.meta) == ("j1", 0.9, {"topic": "home"})
     assert first.occurred == at("2025-01-02T10:00:00+00:00")
@@ -183,6 +220,7 @@ def test_json_lines_say_fields_messages_or_texts(memory: Memory) -> None:
     assert cleo.meta == {"board": 8}
     state = memory.find(kinds=["state"])[0]
     assert (state.data, state.step, state.place) == ({"health": 0.5}, 3, (1.0, 2.5))
+    assert done.dropped == {"embedding: Eidet embeds the text itself": 1}
 
 
 def test_csv_columns_are_named_by_the_caller(memory: Memory) -> None:
@@ -206,6 +244,14 @@ def test_rows_without_an_id_keep_theirs_while_the_file_grows_and_shuffles(
     source.write_text("text\nnew\ntwo\none\ntwo\ntwo\n")
     done = import_memories(memory, "csv", source)
     assert (done.created, done.same) == (2, 3)
+
+
+def test_cells_may_be_longer_than_the_csv_module_takes(memory: Memory, tmp_path: Path) -> None:
+    text, before = "word " * 40_000, csv.field_size_limit()
+    (tmp_path / "long.csv").write_text(f"text\n{text}\n")
+    assert import_memories(memory, "csv", tmp_path / "long.csv").created == 1
+    assert [record.text for record in memory.find()] == [text]
+    assert csv.field_size_limit() == before
 
 
 def test_times_without_a_zone_are_in_utc(memory: Memory, tmp_path: Path) -> None:
