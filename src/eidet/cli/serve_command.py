@@ -51,6 +51,9 @@ def _serve(
         Option(metavar="ADDRESS", help="A proxy whose X-Forwarded headers count. Repeatable."),
     ] = None,
     upload_mb: Annotated[int, Option(min=1, help="The largest export to load.")] = 1000,
+    public_url: Annotated[
+        str | None, Option(metavar="URL", help="How clients reach it, if a proxy stands before it.")
+    ] = None,
     log_json: Annotated[bool, Option("--log-json", help="Log lines of JSON.")] = False,
     log_content: Annotated[
         bool,
@@ -85,6 +88,7 @@ def _serve(
         cors_origins=tuple(cors_origin or ()),
         proxies=tuple(proxy or ()),
         upload_bytes=upload_mb * MEGABYTE,
+        public_url=public_url,
         log_json=log_json,
         log_content=log_content,
         webhooks=() if on.config is None else read_webhooks(on.config),

@@ -27,6 +27,7 @@ class ServerSettings:
     tls_key: Path | None = None
     allow_hosts: tuple[str, ...] = ()  # further names that clients may call this server by
     cors_origins: tuple[str, ...] = ()  # foreign web pages that may call it, such as https://app.example
+    public_url: str | None = None  # how clients reach this server if it is behind a proxy
     log_json: bool = False  # logs as lines of JSON
     log_content: bool = False  # logs and spans may hold queries, texts and scopes
     proxies: tuple[str, ...] = ()  # addresses of proxies whose X-Forwarded-* headers are trusted

@@ -17,7 +17,7 @@ from ..core.errors import BadInput
 from ..core.scope import ALL, Scope
 from ..models.embed import is_costly
 from .access import Caller, KeyRing, Right
-from .errors import Problem, make_not_found
+from .errors import Problem, make_not_found, make_unavailable
 from .server_settings import ServerSettings
 
 LOCAL_SEARCHES, REMOTE_SEARCHES = 2, 8
@@ -57,6 +57,32 @@ class _Turns:
         return self._searches
 
 
+_PROBE_SECONDS: Final = 1.5  # probes usually time out after two
+
+
+class _Readiness:
+    """Readiness of the memory. While a query to the store hangs, later probes wait for the same one."""
+
+    def __init__(self) -> None:
+        self._asking: asyncio.Task[int] | None = None
+
+    async def check(self, memory: AsyncMemory) -> None:
+        """Returns if the memory answers; raises 503 if it fails or does not answer in time."""
+        if self._asking is None or self._asking.done():
+            self._asking = asyncio.ensure_future(memory.count(scope="default", who="nobody in particular"))
+            self._asking.add_done_callback(_take_note)
+        try:
+            await asyncio.wait_for(asyncio.shield(self._asking), _PROBE_SECONDS)
+        except TimeoutError:
+            raise make_unavailable() from None
+
+
+def _take_note(asked: asyncio.Task[int]) -> None:
+    """Retrieves an error that follows the answer to a probe, so that asyncio does not warn of it."""
+    if not asked.cancelled():
+        asked.exception()
+
+
 @dataclass(frozen=True, slots=True)
 class Serving:
     """State that the routes of one app share, in `app.state.serving`.
@@ -70,6 +96,7 @@ class Serving:
     settings: ServerSettings
     lifespans: list[Callable[[], AbstractAsyncContextManager[Any]]] = field(default_factory=list)
     turns: _Turns = field(default_factory=_Turns)
+    readiness: _Readiness = field(default_factory=_Readiness)
 
 
 @dataclass(frozen=True, slots=True)

@@ -112,7 +112,7 @@ PAGES: Final = (
     Row("POST", "/v1/dashboard/upkeep", (ADMIN,), {"dry_run": True}),
 )
 ROWS: Final = (*REST, *FACTS, *PAGES)
-BESIDE: Final = ("/mcp",)  # its tools have rows of their own
+BESIDE: Final = ("/mcp", "/.well-known/oauth-protected-resource/mcp")  # their tools have rows of their own
 
 
 class ToolRow(NamedTuple):

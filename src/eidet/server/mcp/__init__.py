@@ -18,11 +18,13 @@ import sys
 from contextlib import redirect_stdout
 
 from mcp.server import MCPServer
+from mcp.server.auth.settings import AuthSettings
 from mcp.types import ToolAnnotations
+from pydantic import AnyHttpUrl
 
 from ...aio import AsyncMemory
-from ..access import LOCAL, Caller, Right
-from .agent_access import AgentAccess
+from ..access import LOCAL, Caller, KeyRing, Right
+from .agent_access import AgentAccess, KeyVerifier
 from .memory_server import CountCall, MemoryServer
 from .memory_tools import MemoryTools
 from .scope_resources import ScopeResources, add_resources
@@ -42,17 +44,24 @@ _READS, _WRITES, _DELETES = _hints(reads=True), _hints(), _hints(deletes=True)
 def create_mcp(
     memory: AsyncMemory,
     *,
-    local: Caller | None = LOCAL,
+    local: Caller = LOCAL,
     home: str = "default",
+    keys: KeyRing | None = None,
+    url: str | None = None,
     count: CountCall | None = None,
 ) -> MCPServer:
     """Makes an MCP server over a memory, for the SDK's `run("stdio")` or `streamable_http_app()`.
 
-    The caller is the one of the HTTP request, or else `local`; without one, keys are required. `home` is the
-    scope of calls that name none. `count` is called after every tool call.
+    The caller is the one of the HTTP request, or else `local`. With `keys` that are required there is no such
+    else, and the server is an OAuth resource server at `url`, whose tokens are the keys. `home` is the scope
+    of calls that name none. `count` is called after every tool call.
     """
-    access = AgentAccess(local, home)
-    server = MemoryServer(access, count=count)
+    if keys is None or not keys.required:
+        access = AgentAccess(local, home)
+        server = MemoryServer(access, count=count)
+    else:
+        access = AgentAccess(None, home)
+        server = MemoryServer(access, auth=_make_auth(url), token_verifier=KeyVerifier(keys), count=count)
     _add_memory_tools(server, MemoryTools(memory, access))
     add_resources(server, ScopeResources(memory, access))
     return server
@@ -72,6 +81,12 @@ def _add_memory_tools(server: MemoryServer, tools: MemoryTools) -> None:
     server.add_verb(tools.approve, Right.ADMIN, "Approve a memory", _WRITES)
     server.add_verb(tools.reject, Right.ADMIN, "Reject a memory", _DELETES)
     server.add_verb(tools.facts, Right.READ, "Facts and their times", _READS)
+
+
+def _make_auth(url: str | None) -> AuthSettings:
+    """Makes the settings of a resource server whose tokens are its own keys; it has no other issuer."""
+    place = AnyHttpUrl(url or "http://127.0.0.1:8765/mcp")
+    return AuthSettings(issuer_url=place, resource_server_url=place, validate_token_resource=False)
 
 
 async def serve_stdio(memory: AsyncMemory, local: Caller, home: str) -> None:

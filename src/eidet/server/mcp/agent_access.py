@@ -7,21 +7,37 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Final
 
+from mcp.server.auth.provider import AccessToken
+
 from ...core.actor import acts
 from ...core.errors import NotFound, Refused
 from ...core.scope import Scope
-from ..access import Caller, Right, current_caller
+from ..access import Caller, KeyRing, Right, current_caller
 
 SOURCE: Final = (
     "mcp"  # what the audit names as the source of a change over stdio; over HTTP it is the address
 )
 
 
+class KeyVerifier:
+    """The SDK's `TokenVerifier` over the keys file, which is reloaded when it changes."""
+
+    def __init__(self, keys: KeyRing) -> None:
+        self._keys = keys
+
+    async def verify_token(self, token: str) -> AccessToken | None:
+        """Returns who has the key, without the key."""
+        caller = self._keys.find(token.strip())
+        if caller is None or caller.name is None:
+            return None
+        return AccessToken(token="", client_id=caller.name, scopes=sorted(caller.rights))
+
+
 @dataclass(frozen=True, slots=True)
 class AgentAccess:
     """Finds the caller and the scope of every tool call.
 
-    `local` is the caller of a process without keys; over HTTP, the caller is the one of the request.
+    Over HTTP, the caller is the one of the request; else it is `local`, None where a key is needed.
     """
 
     local: Caller | None

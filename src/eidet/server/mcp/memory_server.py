@@ -9,6 +9,8 @@ from contextlib import AbstractContextManager, contextmanager, nullcontext
 from typing import Any, Final
 
 from mcp.server import MCPServer
+from mcp.server.auth.provider import TokenVerifier
+from mcp.server.auth.settings import AuthSettings
 from mcp.server.caching import CacheHint
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver import Context
@@ -52,7 +54,14 @@ _LISTS_LAST: Final = CacheHint(ttl_ms=60_000, scope="private")  # lists depend o
 class MemoryServer(MCPServer[dict[str, Any]]):
     """An MCP server whose tools each need a right; it shows a caller only those it may call."""
 
-    def __init__(self, access: AgentAccess, *, count: CountCall | None = None) -> None:
+    def __init__(
+        self,
+        access: AgentAccess,
+        *,
+        auth: AuthSettings | None = None,
+        token_verifier: TokenVerifier | None = None,
+        count: CountCall | None = None,
+    ) -> None:
         with _keep_logging():
             super().__init__(
                 "eidet",
@@ -60,6 +69,8 @@ class MemoryServer(MCPServer[dict[str, Any]]):
                 description="A memory for agents.",
                 instructions=INSTRUCTIONS,
                 version=__version__,
+                auth=auth,
+                token_verifier=token_verifier,
                 cache_hints={"tools/list": _LISTS_LAST, "prompts/list": _LISTS_LAST},
             )
         self._access = access

@@ -6,12 +6,10 @@ from typing import Final
 
 from fastapi import FastAPI
 from mcp.server.transport_security import TransportSecuritySettings
-from starlette.requests import Request
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from ..access import LOCAL
-from ..serving import Serving, caller_of
+from ..server_settings import ServerSettings
+from ..serving import Serving
 from . import create_mcp
 
 PATH: Final = "/mcp"
@@ -20,14 +18,16 @@ _NO_LIMIT: Final = 1 << 30  # bytes of a body; the middleware limits what a call
 
 
 def add_mcp(app: FastAPI, serving: Serving) -> None:
-    """Serves MCP at /mcp.
+    """Serves MCP at /mcp, and describes it to OAuth clients under /.well-known.
 
     The middleware has checked host, origin, rate and size. There are no sessions: every request is complete
     in itself, so the next one may reach another worker, and clients that vanish leave nothing behind.
     """
+    settings = serving.settings
     server = create_mcp(
         serving.memory,
-        local=None if serving.keys.required else LOCAL,
+        keys=serving.keys,
+        url=_address_of(settings),
         count=app.state.metrics.count_tool,
     )
     inner = server.streamable_http_app(
@@ -36,16 +36,19 @@ def add_mcp(app: FastAPI, serving: Serving) -> None:
         transport_security=_CHECKED_ALREADY,
         max_request_body_size=_NO_LIMIT,
     )
-    app.router.routes.append(Route(PATH, endpoint=_KnownCallers(inner), include_in_schema=False))
+    for route in inner.routes:  # added as they are: a mount would answer at /mcp/ only
+        if isinstance(route, Route):
+            app.router.routes.append(Route(route.path, endpoint=inner, include_in_schema=False))
     serving.lifespans.append(server.session_manager.run)
 
 
-class _KnownCallers:
-    """ASGI middleware that refuses requests without a key where one is needed."""
-
-    def __init__(self, app: ASGIApp) -> None:
-        self._app = app
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        caller_of(Request(scope))
-        await self._app(scope, receive, send)
+def _address_of(settings: ServerSettings) -> str:
+    """Returns the address of MCP as clients know it."""
+    if settings.public_url is not None:
+        return settings.public_url.rstrip("/") + PATH
+    scheme, host = "http", settings.host
+    if settings.tls_cert is not None:
+        scheme = "https"
+    if ":" in host:
+        host = f"[{host.strip('[]')}]"
+    return f"{scheme}://{host}:{settings.port}{PATH}"

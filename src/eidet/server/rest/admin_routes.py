@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import os
 import tempfile
 from pathlib import Path
@@ -17,7 +16,7 @@ from ...core.errors import Corrupt
 from ...core.private_files import machine_prefix, remove_leftovers
 from ...core.scope import Scope
 from ...memory.feed import tell_webhooks
-from ..errors import ErrorBody, Problem, make_unavailable
+from ..errors import ErrorBody, Problem
 from ..serving import (
     AdministersAnywhere,
     AdministersWidely,
@@ -192,15 +191,11 @@ async def _live() -> Aliveness:
 
 async def _ready(request: Request) -> Aliveness:
     """Whether the memory answers; 503 with Retry-After while its store is away. Takes two seconds at most."""
-    count = serving_of(request).memory.count(scope="default", who="nobody in particular")
-    try:
-        await asyncio.wait_for(count, _PROBE_SECONDS)
-    except TimeoutError:
-        raise make_unavailable() from None
+    serving = serving_of(request)
+    await serving.readiness.check(serving.memory)
     return Aliveness(status="ok")
 
 
-_PROBE_SECONDS: Final = 1.5  # probes usually time out after two
 _STEM: Final = "eidet"
 
 

@@ -121,12 +121,16 @@ def test_a_key_that_is_changed_or_revoked_is_changed_at_once(era: str, tmp_path:
         asyncio.run(go(url))
 
 
-def test_a_client_needs_a_key(tmp_path: Path) -> None:
+def test_without_a_key_a_client_is_told_where_to_look(tmp_path: Path) -> None:
     keys = write_keys(tmp_path / "keys.toml", entry("ann", "acme"))
     with serve(keys=keys) as url, httpx2.Client(base_url=url, headers=ACCEPT) as http:
         answer = http.post("/mcp", json=INITIALIZE)
         assert answer.status_code == 401
-        assert answer.headers["www-authenticate"] == "Bearer"
+        told = answer.headers["www-authenticate"]
+        place = f"{url}/.well-known/oauth-protected-resource/mcp"
+        assert f'resource_metadata="{place}"' in told
+        metadata = http.get(place).json()
+        assert metadata["resource"] == f"{url}/mcp"
         assert (
             http.post("/mcp", json=INITIALIZE, headers={"Authorization": "Bearer wrong"}).status_code == 401
         )
