@@ -113,7 +113,7 @@ def read_langgraph(source: str, _: ImportOptions) -> Items:
 
 
 def _draft_item(row: _Row, namespace: list[str], where: str) -> Draft:
-    value = _parse_value(row["value"], where)
+    value = _parse_value(row.get("value"), where)
     created, updated, expires = (
         parse_time(row.get(name), f"{where}: {name}") for name in ("created_at", "updated_at", "expires_at")
     )
