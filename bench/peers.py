@@ -150,6 +150,8 @@ def measure_peer(peer: str, work: Path, options: argparse.Namespace, run: str) -
         if "left out" in figures:
             break
     shutil.rmtree(home, ignore_errors=True)
+    result["lag"] = run_job(peer, work, home, {"do": "lag", "size": min(options.sizes)}, limit=300)
+    shutil.rmtree(home, ignore_errors=True)
     if not options.no_quality:
         result["quality"] = measure_quality(peer, work, options)
     result["load after"] = os.getloadavg()

@@ -24,7 +24,10 @@ class Figure:
 
 
 def figures_of(sizes: Sequence[int]) -> list[Figure]:
-    found = [Figure(name="adds one by one", read=read_adds, most_is_best=True, unit="/s")]
+    found = [
+        Figure(name="adds one by one", read=read_adds, most_is_best=True, unit="/s"),
+        Figure(name="search right after a write", read=read_lag, most_is_best=False, unit="ms"),
+    ]
     for size in sizes:
         found += [
             Figure(name=f"bulk load of {size:,}", read=read_bulk(size), most_is_best=True, unit="/s"),
@@ -54,7 +57,9 @@ def figures_of(sizes: Sequence[int]) -> list[Figure]:
         ]
     for name, title in SETS.items():
         figure = FIRST[name]
-        found.append(Figure(name=f"{title} {figure}", read=read_quality(name), most_is_best=True, unit=""))
+        for one in (figure, "precision"):
+            read = read_quality(name, one)
+            found.append(Figure(name=f"{title} {one}", read=read, most_is_best=True, unit=""))
     return found
 
 
@@ -86,6 +91,10 @@ def read_adds(peer: dict[str, Any]) -> float | None:
     return peer["one by one"].get("per second")  # type: ignore[no-any-return]
 
 
+def read_lag(peer: dict[str, Any]) -> float | None:
+    return peer.get("lag", {}).get("p50 ms")  # type: ignore[no-any-return]
+
+
 def read_bulk(size: int) -> Callable[[dict[str, Any]], float | None]:
     return lambda peer: peer["sizes"].get(str(size), {}).get("bulk", {}).get("per second")
 
@@ -114,13 +123,14 @@ def read_rare(size: int) -> Callable[[dict[str, Any]], float | None]:
     return read
 
 
-def read_quality(name: str) -> Callable[[dict[str, Any]], float | None]:
+def read_quality(name: str, figure: str) -> Callable[[dict[str, Any]], float | None]:
     def read(peer: dict[str, Any]) -> float | None:
         measured = peer["quality"].get(name, {})
         form = choose_form(measured, name, tuple(FORMS))
         if form is None:
             return None
-        return float(measured[form][FIRST[name]])
+        value = measured[form].get(figure)
+        return None if value is None else float(value)
 
     return read
 

@@ -86,8 +86,9 @@ def describe_item(draft: Draft) -> dict[str, Any]:
 def score(answers: Path) -> dict[str, Any]:
     """The figures of a file of answers: for each question its gold and the ids that came back."""
     told = json.loads(answers.read_text())
-    rows, counts = [], []
+    rows, counts, precise = [], [], []
     for gold, ranked in told["answers"]:
+        precise.append(len(set(gold) & set(ranked)) / max(1, len(ranked)))
         rows.append(marks(ranked, gold, DEPTH))
         counts.append(len(gold))
     gold = np.array(counts)
@@ -99,7 +100,7 @@ def score(answers: Path) -> dict[str, Any]:
     figures = {}
     for name in FIGURES[told["set"]]:
         figures[name] = round(float(columns[name].mean()), 4)
-    return figures | {"questions": len(rows)}
+    return figures | {"precision": round(float(np.mean(precise)), 4), "questions": len(rows)}
 
 
 if __name__ == "__main__":

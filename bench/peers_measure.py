@@ -1,6 +1,6 @@
 """One measurement of one peer in a process of its own: `peers_measure.py JOB.json`; the answer is JSON.
 
-`peers.py` writes the job and reads the answer. Jobs: add, count, load, search, quality.
+`peers.py` writes the job and reads the answer. Jobs: add, count, load, lag, search, quality.
 """
 
 from __future__ import annotations
@@ -24,6 +24,8 @@ from peers_list import PEERS
 WARM_UP = 20
 FIRST = Item(id="item-first", text="The first one loads the model.")
 FEWEST = 20  # questions that are measured however long they take
+LAGS = 100  # texts that are looked for as soon as they are written
+LOST = 2.0  # seconds after which one is not looked for any more
 
 
 def main() -> None:
@@ -80,6 +82,32 @@ def load(job: dict[str, Any]) -> dict[str, Any]:
     spent = time.perf_counter() - began
     engine.close()
     return {"per second": size / spent, "seconds": spent}
+
+
+def lag(job: dict[str, Any]) -> dict[str, Any]:
+    """Adds texts to a store that has some, and asks for each in its own words until it is found."""
+    texts, size, chunk = read_material(job, "texts"), job["size"], PEERS[job["peer"]].chunk
+    engine = open_engine(job)
+    for at in range(0, size, chunk):
+        engine.add_many(make_items(texts, at, min(size, at + chunk)))
+    engine.search(texts[0], 10)
+    spent, at_once = [], 0
+    for item in make_items(texts, size, size + LAGS):
+        engine.add(item)
+        start, asked = time.perf_counter(), 1
+        while item.id not in engine.search(item.text, 10):
+            if time.perf_counter() - start > LOST:
+                break
+            asked += 1
+        spent.append((time.perf_counter() - start) * 1000)
+        at_once += asked == 1 and spent[-1] < LOST * 1000
+    engine.close()
+    return {
+        "asked": LAGS,
+        "found at once": at_once,
+        "p50 ms": statistics.median(spent),
+        "worst ms": max(spent),
+    }
 
 
 def search(job: dict[str, Any]) -> dict[str, Any]:
@@ -189,7 +217,7 @@ def find_versions(packages: Sequence[str]) -> dict[str, str]:
     return found
 
 
-JOBS = {"add": add, "count": count, "load": load, "search": search, "quality": quality}
+JOBS = {"add": add, "count": count, "load": load, "lag": lag, "search": search, "quality": quality}
 
 if __name__ == "__main__":
     main()
