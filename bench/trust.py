@@ -12,8 +12,7 @@ from common import folder, median_ms, queries, record, texts
 from eidet import Audit, Memory, Settings
 from eidet.store import verbs
 from eidet.trust.audit.verify import verify
-from eidet.trust.privacy import Policy, guard
-from eidet.trust.privacy import poisoning as poison
+from eidet.trust.privacy import Policy, guard, poison
 
 WRITES = 2000
 
