@@ -36,7 +36,7 @@ PACKAGES: Final[dict[str, tuple[int, int]]] = {
     "coding": (1470, 39),
     "compat": (7617, 161),
     "copy": (507, 6),
-    "core": (4418, 158),
+    "core": (4421, 158),
     "eval": (1685, 45),
     "exchange": (2485, 55),
     "graph": (2650, 51),

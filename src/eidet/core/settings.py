@@ -221,6 +221,7 @@ SECURITY: Final = (
     *("audit", "audit_recalls", "audit_sync", "audit_key_file"),
 )
 CONFIG, KEY_FILE = "EIDET_CONFIG", "EIDET_KEY_FILE"
+RECEIPT_KEY: Final = "EIDET_RECEIPT_KEY"  # of 0.3.0: what protected a memory is never ignored in silence
 
 
 class UnusedVariable(UserWarning):
@@ -244,6 +245,8 @@ def change_settings(settings: Settings, **changes: Any) -> Settings:
 
 def read_environment(environment: Mapping[str, str]) -> Settings:
     """Reads the EIDET_* variables, and the settings file that EIDET_CONFIG names."""
+    if RECEIPT_KEY in environment:
+        raise Misconfigured(f"{RECEIPT_KEY} is no setting any more: memories sign receipts; unset it")
     file = environment.get(CONFIG)
     found = read_settings(environment, Path(file) if file else None)
     if environment.get(KEY_FILE) and found.key is None:

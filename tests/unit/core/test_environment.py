@@ -83,6 +83,12 @@ def test_a_key_file_that_is_not_obeyed_is_told(monkeypatch: pytest.MonkeyPatch) 
         Memory(embedder="hashing:16", settings=Settings()).close()
 
 
+def test_a_key_that_receipts_had_is_not_ignored_in_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EIDET_RECEIPT_KEY", "key.pem")
+    with pytest.raises(Misconfigured, match="EIDET_RECEIPT_KEY is no setting any more"):
+        Memory(embedder="hashing:16")
+
+
 SAID: list[Callable[[], dict[str, Any]]] = [
     lambda: {"settings": Settings(guard="mask")},
     lambda: {"settings": Settings(), "guard": "mask"},
